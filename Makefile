@@ -1,0 +1,30 @@
+# Two commands matter: `make demo` and `make test`. Each sets itself up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint clean
+
+$(VENV)/.ready: pyproject.toml
+	@echo "· setting up a virtual environment in $(VENV) (once)"
+	@$(PYTHON) -c 'import sys; sys.exit("sulq needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+demo: $(VENV)/.ready
+	@$(BIN)/sulq demo
+
+test: lint
+	@echo "· tests, property tests and docstring examples"
+	@$(BIN)/pytest --numprocesses=2 --quiet
+
+lint: $(VENV)/.ready
+	@echo "· ruff"
+	@$(BIN)/ruff check --quiet src tests benchmarks
+	@$(BIN)/ruff format --quiet --check src tests benchmarks
+	@echo "· mypy --strict"
+	@$(BIN)/mypy --no-error-summary
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

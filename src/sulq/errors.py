@@ -1,0 +1,49 @@
+"""What can go wrong, in words that never depend on a row."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+class SulqError(Exception):
+    """The base of every error sulq raises on purpose."""
+
+
+class SchemaError(SulqError):
+    """A schema is incomplete or contradicts itself, or a table does not have the columns it declares."""
+
+
+class QueryError(SulqError):
+    """A query makes no sense for the schema, or could leave the exact range of its sums."""
+
+
+class AdaptivityError(SulqError):
+    """A second round was put to an oracle that allows only one."""
+
+
+class LedgerError(SulqError):
+    """A ledger is damaged, belongs to other data, or cannot be written."""
+
+
+class BudgetError(SulqError):
+    """A charge was asked for that the budget cannot bear.
+
+    >>> error = BudgetError("epsilon", requested=Fraction(3, 4), remaining=Fraction(1, 2))
+    >>> error.excess
+    Fraction(1, 4)
+    >>> print(error)
+    the charge of epsilon = 0.75 exceeds what is left, 0.5, by 0.25; nothing was spent
+    """
+
+    def __init__(self, unit: str, requested: Fraction, remaining: Fraction) -> None:
+        self.unit = unit
+        self.requested = requested
+        self.remaining = remaining
+        self.excess = requested - remaining
+        super().__init__(
+            f"the charge of {unit} = {float(requested):.6g} exceeds what is left, "
+            f"{float(remaining):.6g}, by {float(self.excess):.6g}; nothing was spent"
+        )
+
+    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, Fraction, Fraction]]:
+        return BudgetError, (self.unit, self.requested, self.remaining)

@@ -1,0 +1,38 @@
+"""The oracle that tells the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sulq.errors import QueryError
+from sulq.oracles.answers import Answer, answer_to
+from sulq.queries.rounds import Round
+from sulq.sources.source import Source
+
+
+@dataclass
+class Exact:
+    """True sums, no privacy: the baseline that shows what privacy costs. Never publish what it says.
+
+    >>> import sulq
+    >>> people = sulq.open({"sick": [True, False, True]}, {"sick": sulq.Boolean()})
+    >>> people.exact().ask(sulq.Round([sulq.mean(sulq.col("sick"))]))[0].value
+    0.6666666666666666
+    """
+
+    source: Source
+    rounds: int = field(default=0, init=False)
+    queries: int = field(default=0, init=False)
+
+    def ask(self, round_: Round) -> list[Answer]:
+        """One answer for each query of the round, in order."""
+        if not isinstance(round_, Round):
+            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        parts = [part for query in round_.queries for part in query.parts]
+        sums = iter(self.source.sums(parts))
+        self.rounds += 1
+        self.queries += len(round_.queries)
+        return [
+            Answer(answer_to(query, [next(sums) for _ in query.parts], self.source.scope))
+            for query in round_.queries
+        ]

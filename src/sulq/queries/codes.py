@@ -1,0 +1,252 @@
+"""Choices among few possibilities: categories, bins, the nearest centre; and what one does with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.queries.expressions import Batch, Constant, Floats, Node, Scope, Values, once, truncated
+from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
+
+MOST_CELLS = 2**26
+TABLE_BITS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Bins(Node):
+    """Which of the intervals between public edges a number falls into; an edge belongs to the right."""
+
+    inner: Node
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        edges = tuple(_public(edge) for edge in self.edges)
+        if not edges or any(a >= b for a, b in pairwise(edges)):
+            raise QueryError("bins need at least one edge, in increasing order")
+        object.__setattr__(self, "edges", edges)
+
+    def facts(self, scope: Scope) -> Code:
+        if scope.number(self.inner).width != 1:
+            raise QueryError("bins take a single number, not a vector")
+        names = [f"{edge:g}" for edge in self.edges]
+        between = [f"{a} to {b}" for a, b in pairwise(names)]
+        return Code(len(names) + 1, (f"below {names[0]}", *between, f"{names[-1]} and up"))
+
+    def value(self, batch: Batch) -> Values:
+        edges = self._on_grid(batch.scope)
+        return np.asarray(np.searchsorted(edges, batch.number(self.inner)[0], side="right"))
+
+    @once
+    def _on_grid(self, scope: Scope) -> Floats:
+        """The edges as a comparison would see them: truncated like the values if those were, else exact."""
+        facts = scope.number(self.inner)
+        whole = math.trunc if facts.rounded else math.ceil
+        return np.array([float(whole(Fraction(edge) * Fraction(2) ** facts.bits)) for edge in self.edges])
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest(Node):
+    """Which of k public centres is nearest in the 2-norm; of several equally near, the first.
+
+    The rows and the centres are integers on one grid, and ‖c‖² − 2·c·x is computed exactly, so that no
+    other row and no rounding can turn a tie.
+    """
+
+    point: Node
+    centres: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        centres = tuple(tuple(_public(x) for x in centre) for centre in self.centres)
+        if not centres or len({len(centre) for centre in centres}) != 1 or not centres[0]:
+            raise QueryError("nearest needs at least one centre, all of the same length")
+        object.__setattr__(self, "centres", centres)
+
+    def facts(self, scope: Scope) -> Code:
+        self._grid(scope)
+        return Code(len(self.centres), tuple(map(str, range(len(self.centres)))))
+
+    def value(self, batch: Batch) -> Values:
+        bits, centres = self._grid(batch.scope)
+        scores = (-2.0 * centres) @ batch.number(self.point, bits)
+        scores += (centres * centres).sum(axis=1)[:, np.newaxis]
+        code: Values = np.zeros(batch.rows, dtype=np.min_scalar_type(len(scores) - 1))
+        best = scores[0]
+        for position, score in enumerate(scores[1:], start=1):
+            np.copyto(code, code.dtype.type(position), where=score < best)
+            np.minimum(best, score, out=best)
+        return code
+
+    @once
+    def _grid(self, scope: Scope) -> tuple[int, Floats]:
+        point = scope.number(self.point)
+        if point.width != len(self.centres[0]):
+            raise QueryError(
+                f"the centres have {len(self.centres[0])} coordinates, the point has {point.width}"
+            )
+        exact = [[Fraction(x) for x in centre] for centre in self.centres]
+        furthest = max(abs(x) for centre in exact for x in centre)
+
+        def largest_score(facts: Number) -> Fraction:
+            c = furthest * Fraction(2) ** facts.bits
+            return point.width * c * (c + 2 * facts.magnitude)
+
+        while largest_score(point) > EXACT:
+            point = (
+                coarsened(point, magnitude_bits(point) - 1) if point.magnitude else point.on(point.bits - 1)
+            )
+        on_grid = [[float(truncated(x, point.bits)) for x in centre] for centre in exact]
+        return point.bits, np.array(on_grid)
+
+
+@dataclass(frozen=True, eq=False)
+class Cross(Node):
+    """Several choices at once, the last one varying fastest."""
+
+    parts: tuple[Node, ...]
+
+    def facts(self, scope: Scope) -> Code:
+        codes = [scope.code(part) for part in self.parts]
+        size = math.prod(code.size for code in codes)
+        if size > MOST_CELLS:
+            raise QueryError(f"{size} cells are too many to answer at once; at most {MOST_CELLS}")
+        return Code(size)
+
+    def value(self, batch: Batch) -> Values:
+        combined: Values = np.zeros(batch.rows, dtype=np.int64)
+        for part in self.parts:
+            combined = combined * batch.scope.code(part).size + batch.code(part)
+        return combined
+
+
+@dataclass(frozen=True, eq=False)
+class OneHot(Node):
+    """A choice as a vector with a single 1."""
+
+    choice: Node
+
+    def facts(self, scope: Scope) -> Number:
+        return one_of(scope.code(self.choice).size)
+
+    def value(self, batch: Batch) -> Values:
+        size = batch.scope.code(self.choice).size
+        return np.asarray(batch.code(self.choice) == np.arange(size)[:, np.newaxis])
+
+    def sums(self, batch: Batch) -> Floats:
+        size = batch.scope.code(self.choice).size
+        return np.bincount(batch.code(self.choice), minlength=size).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup(Node):
+    """A public number, or vector of numbers, for each possibility of a choice."""
+
+    choice: Node
+    table: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        table = tuple(tuple(_public(x) for x in entry) for entry in self.table)
+        if not table or len({len(entry) for entry in table}) != 1 or not table[0]:
+            raise QueryError("a lookup table needs one entry for each possibility, all of the same length")
+        object.__setattr__(self, "table", table)
+
+    def facts(self, scope: Scope) -> Number:
+        size = scope.code(self.choice).size
+        if size != len(self.table):
+            raise QueryError(f"the lookup table has {len(self.table)} entries for {size} possibilities")
+        bits, entries, rounded = self._grid(scope)
+        columns = np.array(entries, dtype=np.int64)
+        return number(
+            bits,
+            columns.min(axis=0),
+            columns.max(axis=0),
+            norm1=max(sum(map(abs, entry)) for entry in entries),
+            square=max(sum(x * x for x in entry) for entry in entries),
+            rounded=rounded,
+        )
+
+    def value(self, batch: Batch) -> Values:
+        table = np.array(self._grid(batch.scope)[1], dtype=np.float64).T
+        return np.asarray(table[:, batch.code(self.choice)])
+
+    @once
+    def _grid(self, scope: Scope) -> tuple[int, list[list[int]], bool]:
+        exact = [[Fraction(x) for x in entry] for entry in self.table]
+        largest = float(max(abs(x) for entry in exact for x in entry))
+        finest = max(x.denominator.bit_length() - 1 for entry in exact for x in entry)
+        bits = min(finest, TABLE_BITS - math.frexp(largest)[1])
+        return bits, [[truncated(x, bits) for x in entry] for entry in exact], bits < finest
+
+
+@dataclass(frozen=True, eq=False)
+class Parity(Node):
+    """Whether an odd number of the masked bits are 1."""
+
+    bits: tuple[Node, ...]
+    mask: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.bits) != len(self.mask) or any(m not in (0, 1) for m in self.mask):
+            raise QueryError(f"a parity of {len(self.bits)} bits needs a mask of as many zeros and ones")
+
+    def facts(self, scope: Scope) -> Number:
+        for bit in self.bits:
+            scope.condition(bit)
+        return flag()
+
+    def value(self, batch: Batch) -> Values:
+        odd = np.zeros(batch.rows, dtype=bool)
+        for bit, masked in zip(self.bits, self.mask, strict=True):
+            if masked:
+                odd ^= batch.condition(bit)
+        return odd
+
+
+def bins(expression: Node, edges: Sequence[float]) -> Bins:
+    """The interval between public edges that a number falls into.
+
+    >>> from sulq.queries.expressions import col
+    >>> bins(col("age"), [18, 65]).edges
+    (18, 65)
+    """
+    return Bins(expression, tuple(edges))
+
+
+def nearest(point: Node, centres: Sequence[Sequence[float]]) -> Nearest:
+    """The number of the public centre nearest to a vector."""
+    return Nearest(point, tuple(tuple(centre) for centre in centres))
+
+
+def cross(*choices: Node) -> Cross:
+    """Several choices at once: one possibility for each combination."""
+    if not choices:
+        raise QueryError("cross needs at least one choice")
+    return Cross(choices)
+
+
+def one_hot(choice: Node) -> OneHot:
+    """A category, a bin, the nearest centre, a truth value or a small integer as a vector with a single 1."""
+    return OneHot(choice)
+
+
+def lookup(choice: Node, table: Sequence[float] | Sequence[Sequence[float]]) -> Lookup:
+    """The public number (or vector) that a table has for each possibility of a choice, in order."""
+    entries = tuple(tuple(e) if isinstance(e, Sequence | np.ndarray) else (e,) for e in table)
+    return Lookup(choice, entries)
+
+
+def parity(bits: Sequence[Node], mask: Sequence[int]) -> Parity:
+    """Whether an odd number of those bits whose mask is 1 are true."""
+    return Parity(tuple(bits), tuple(int(m) for m in mask))
+
+
+def _public(value: float) -> float:
+    constant = Constant(value).constant
+    if isinstance(constant, str):
+        raise QueryError(f"a number is needed here, not {constant!r}")
+    return constant

@@ -1,0 +1,637 @@
+"""Row expressions: what a query may compute of one row.
+
+An expression is a small tree. Each node says what is known of its value before any row is read (`facts`),
+computes its value on a block of encoded rows (`value`) and the sum of it (`sums`), and has a canonical form
+as data (`form`), so that equal questions are recognised, stored and sent. Nothing about a bound is ever
+taken on trust: it follows from the schema.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property, wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import QueryError
+from sulq.queries.facts import (
+    LIMIT_BITS,
+    Code,
+    Number,
+    common_bits,
+    factors,
+    flag,
+    number,
+    square_of_sum,
+    widened,
+)
+from sulq.schema import Boolean, Category, Integer, Real, Schema, text
+
+T = TypeVar("T")
+Values = NDArray[Any]
+Floats = NDArray[np.float64]
+REAL_BITS = 30
+INTEGER_BITS = 36
+
+
+class Node:
+    """The base of all row expressions; what Python's operators mean on them is said here."""
+
+    def facts(self, scope: Scope) -> Number | Code:
+        """What is known of the value from the schema alone; raises QueryError if it makes no sense."""
+        raise NotImplementedError
+
+    def value(self, batch: Batch) -> Values:
+        """The value on every row of a block: integers on the grid, shape (width, rows); codes: (rows,)."""
+        raise NotImplementedError
+
+    def sums(self, batch: Batch) -> Floats:
+        """The sum over the block, exact: see `facts` for why."""
+        return np.asarray(batch.number(self).sum(axis=1))
+
+    @cached_property
+    def form(self) -> dict[str, Any]:
+        """The expression as plain data, in canonical form; `parse` reads it back."""
+        own = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return {"node": type(self).__name__} | own
+
+    @cached_property
+    def key(self) -> str:
+        """Names the expression: equal for equal forms, on every machine."""
+        canonical = json.dumps(self.form, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def given(self, **values: Node | float | str) -> Node:
+        """The expression with columns replaced: `φ.given(label=-col("label"))`."""
+        replacements = {name: node(value) for name, value in values.items()}
+        return _substituted(self, replacements)
+
+    def isin(self, *values: str | int) -> Node:
+        """Whether a category is one of these values."""
+        if not values:
+            raise QueryError("isin needs at least one value")
+        outcome: Node = Compare("==", self, node(values[0]))
+        for value in values[1:]:
+            outcome = Or(outcome, Compare("==", self, node(value)))
+        return outcome
+
+    def __add__(self, other: Operand) -> Node:
+        return Add(self, node(other))
+
+    def __radd__(self, other: Operand) -> Node:
+        return Add(node(other), self)
+
+    def __sub__(self, other: Operand) -> Node:
+        return Add(self, -node(other))
+
+    def __rsub__(self, other: Operand) -> Node:
+        return Add(node(other), -self)
+
+    def __mul__(self, other: Operand) -> Node:
+        return Multiply(self, node(other))
+
+    def __rmul__(self, other: Operand) -> Node:
+        return Multiply(node(other), self)
+
+    def __neg__(self) -> Node:
+        return Multiply(Constant(-1), self)
+
+    def __and__(self, other: Operand) -> Node:
+        return And(self, node(other))
+
+    def __or__(self, other: Operand) -> Node:
+        return Or(self, node(other))
+
+    def __invert__(self) -> Node:
+        return Not(self)
+
+    def __lt__(self, other: Operand) -> Node:
+        return Compare("<", self, node(other))
+
+    def __le__(self, other: Operand) -> Node:
+        return Compare("<=", self, node(other))
+
+    def __gt__(self, other: Operand) -> Node:
+        return Compare(">", self, node(other))
+
+    def __ge__(self, other: Operand) -> Node:
+        return Compare(">=", self, node(other))
+
+    def __eq__(self, other: Operand) -> Node:  # type: ignore[override]
+        return Compare("==", self, node(other))
+
+    def __ne__(self, other: Operand) -> Node:  # type: ignore[override]
+        return Compare("!=", self, node(other))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise QueryError("a row expression has no truth value of its own: use & | ~ instead of and, or, not")
+
+
+Operand = Node | int | float | str
+
+
+class Scope:
+    """Expressions read against one schema; remembers what was worked out of each."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.known: dict[tuple[str, str], Any] = {}
+
+    def facts(self, expression: Node) -> Number | Code:
+        key = (expression.key, "facts")
+        if key not in self.known:
+            self.known[key] = expression.facts(self)
+        facts: Number | Code = self.known[key]
+        return facts
+
+    def number(self, expression: Node) -> Number:
+        facts = self.facts(expression)
+        if isinstance(facts, Code):
+            raise QueryError(f"{_named(expression)} is a category, not a number: use one_hot or lookup")
+        return facts
+
+    def code(self, expression: Node) -> Code:
+        """The facts of a category, a truth value or a bounded integer, read as a choice among few."""
+        facts = self.facts(expression)
+        if isinstance(facts, Code):
+            return facts
+        if facts.width == 1 and facts.bits == 0:
+            size = int(facts.high[0] - facts.low[0]) + 1
+            if size <= 2**20:
+                return Code(size, tuple(map(str, range(facts.low[0], facts.high[0] + 1))))
+        raise QueryError(f"{_named(expression)} has no short list of values: use bins with public edges")
+
+    def condition(self, expression: Node) -> Number:
+        facts = self.facts(expression)
+        if isinstance(facts, Code) or not facts.flag:
+            raise QueryError(f"{_named(expression)} is not true or false: compare it with something")
+        return facts
+
+
+def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:
+    """A method of a node worked out once for each scope instead of once for each block."""
+
+    @wraps(method)
+    def remembered(self: Node, scope: Scope) -> T:
+        key = (self.key, method.__name__)
+        if key not in scope.known:
+            scope.known[key] = method(self, scope)
+        return cast(T, scope.known[key])
+
+    return remembered
+
+
+class Batch:
+    """A block of encoded rows, with every expression's value on it computed at most once."""
+
+    def __init__(
+        self, scope: Scope, columns: Mapping[str, Values], rows: int, room: dict[str, Floats] | None = None
+    ) -> None:
+        self.scope = scope
+        self.columns = columns
+        self.rows = rows
+        self._values: dict[str, Values] = {}
+        self._room = {} if room is None else room
+
+    def value(self, expression: Node) -> Values:
+        known = self._values.get(expression.key)
+        if known is None:
+            known = self._values[expression.key] = expression.value(self)
+        return known
+
+    def number(self, expression: Node, on: int | None = None) -> Floats:
+        """A number's value, on its own grid or on another."""
+        facts = self.scope.number(expression)
+        values = np.atleast_2d(np.asarray(self.value(expression), dtype=np.float64))
+        return values if on is None else regridded(values, on - facts.bits)
+
+    def condition(self, expression: Node) -> NDArray[np.bool_]:
+        return np.asarray(np.atleast_2d(self.value(expression))[0], dtype=bool)
+
+    def code(self, expression: Node) -> Values:
+        """A choice as whole numbers from 0."""
+        values, facts = self.value(expression), self.scope.facts(expression)
+        if isinstance(facts, Code):
+            return values
+        values = np.asarray(np.atleast_2d(values)[0])
+        if values.dtype == bool:
+            return values.view(np.uint8)
+        if facts.low[0] == 0 and values.dtype.kind in "iu":
+            return values
+        return np.asarray(values.astype(np.int64) - facts.low[0])
+
+    def room(self, expression: Node, width: int) -> Floats:
+        """An array for an expression's value, the same one block after block: fresh memory is slow."""
+        kept = self._room.get(expression.key)
+        if kept is None or kept.size < width * self.rows:
+            kept = self._room[expression.key] = np.empty(width * self.rows)
+        return kept[: width * self.rows].reshape(width, self.rows)
+
+    def only(self, chosen: NDArray[np.bool_]) -> Batch:
+        """The block of the chosen rows alone."""
+        columns = {name: values[chosen] for name, values in self.columns.items()}
+        return Batch(self.scope, columns, int(np.count_nonzero(chosen)))
+
+
+def regridded(values: Floats, shift: int) -> Floats:
+    """Integers on a grid `shift` bits finer; on a coarser one they are truncated towards zero."""
+    if shift == 0:
+        return values
+    if shift > 0:
+        return values * 2.0 ** min(shift, 64)
+    return np.trunc(values * 2.0 ** max(shift, -64))
+
+
+@dataclass(frozen=True, eq=False)
+class Column(Node):
+    name: str
+
+    def facts(self, scope: Scope) -> Number | Code:
+        kind = scope.schema[self.name]
+        if isinstance(kind, Category):
+            return Code(len(kind.levels), kind.levels)
+        if isinstance(kind, Boolean):
+            return flag()
+        bits, low, high = column_grid(kind)
+        return number(bits, np.array([low]), np.array([high]), rounded=isinstance(kind, Real) or bits < 0)
+
+    def value(self, batch: Batch) -> Values:
+        return batch.columns[self.name]
+
+
+def column_grid(kind: Real | Integer) -> tuple[int, int, int]:
+    """The grid a column is encoded on, and its bounds there: 30 bits for a real, 36 for an integer.
+
+    An integer of up to 36 bits is held exactly.
+    """
+    largest = max(abs(kind.low), abs(kind.high))
+    if isinstance(kind, Integer):
+        bits = min(0, INTEGER_BITS - int(largest).bit_length())
+    else:
+        bits = REAL_BITS - math.frexp(largest)[1]
+    low, high = (truncated(Fraction(bound), bits) for bound in (kind.low, kind.high))
+    return bits, low, high
+
+
+def truncated(value: Fraction, bits: int) -> int:
+    """A number in steps of 2^-bits, towards zero."""
+    return math.trunc(value * Fraction(2) ** bits)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Node):
+    """A public number, or a category's value to compare with. 1, 1.0 and True are one constant."""
+
+    constant: float | str
+
+    def __post_init__(self) -> None:
+        value = self.constant
+        if isinstance(value, np.generic):
+            value = value.item()
+        if not isinstance(value, int | float | str):
+            raise QueryError(f"{value!r} cannot be part of a row expression")
+        if not isinstance(value, str):
+            if not math.isfinite(value) or abs(value) > 1e200:
+                raise QueryError(f"the constant {value!r} must be finite and at most 1e200 in size")
+            value = int(value) if float(value).is_integer() else float(value) if abs(value) > 1e-200 else 0
+        object.__setattr__(self, "constant", value)
+
+    def grid(self) -> tuple[int, int, bool]:
+        """Its grid, its value there, and whether anything was truncated."""
+        exact = Fraction(self._number())
+        if exact == 0:
+            return 0, 0, False
+        twos = exact.denominator.bit_length() - 1
+        room = LIMIT_BITS - math.frexp(float(exact))[1]
+        bits = min(twos, room)
+        return bits, truncated(exact, bits), bits < twos
+
+    def facts(self, scope: Scope) -> Number | Code:
+        bits, value, rounded = self.grid()
+        return number(bits, np.array([value]), np.array([value]), rounded=rounded)
+
+    def value(self, batch: Batch) -> Values:
+        return np.broadcast_to(np.float64(self.grid()[1]), (1, batch.rows))
+
+    def _number(self) -> float:
+        if isinstance(self.constant, str):
+            raise QueryError(f"the text {self.constant!r} can only be compared with a category by == or !=")
+        return self.constant
+
+
+@dataclass(frozen=True, eq=False)
+class Add(Node):
+    left: Node
+    right: Node
+
+    def facts(self, scope: Scope) -> Number:
+        left, right = scope.number(self.left), scope.number(self.right)
+        width = max(left.width, right.width)
+        bits = common_bits(left, right)
+        a, b = (widened(side.on(bits), width) for side in (left, right))
+        return number(
+            bits,
+            a.low + b.low,
+            a.high + b.high,
+            norm1=a.norm1 + b.norm1,
+            square=square_of_sum(a.square, b.square),
+            spread1=a.spread1 + b.spread1,
+            spread_square=square_of_sum(a.spread_square, b.spread_square),
+            rounded=a.rounded or b.rounded,
+        )
+
+    def value(self, batch: Batch) -> Values:
+        bits = batch.scope.number(self).bits
+        return batch.number(self.left, bits) + batch.number(self.right, bits)
+
+
+@dataclass(frozen=True, eq=False)
+class Multiply(Node):
+    left: Node
+    right: Node
+
+    def facts(self, scope: Scope) -> Number:
+        left, right = self._factors(scope)
+        width = max(left.width, right.width)
+        a, b = widened(left, width), widened(right, width)
+        corners = np.stack([a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high])
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        if self.left.key == self.right.key:
+            low = np.where((a.low < 0) & (a.high > 0), 0, low).clip(min=0)
+        return number(
+            a.bits + b.bits,
+            low,
+            high,
+            norm1=min(a.magnitude * b.norm1, b.magnitude * a.norm1),
+            square=min(a.magnitude**2 * b.square, b.magnitude**2 * a.square),
+            rounded=a.rounded or b.rounded,
+        )
+
+    def value(self, batch: Batch) -> Values:
+        left, right = self._factors(batch.scope)
+        return batch.number(self.left, left.bits) * batch.number(self.right, right.bits)
+
+    @once
+    def _factors(self, scope: Scope) -> tuple[Number, Number]:
+        return factors(scope.number(self.left), scope.number(self.right))
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Compare(Node):
+    """A comparison of two numbers, or of a category with one of its values.
+
+    Numbers are compared on the coarser of the grids on which they were truncated, so that the value 0.1 in
+    a column equals the constant 0.1.
+    """
+
+    relation: str
+    left: Node
+    right: Node
+
+    def __post_init__(self) -> None:
+        if self.relation not in COMPARISONS:
+            raise QueryError(f"unknown comparison {self.relation!r}")
+
+    def facts(self, scope: Scope) -> Number:
+        if self._category(scope) is None:
+            self._bits(scope)
+        return flag()
+
+    def value(self, batch: Batch) -> Values:
+        compare = COMPARISONS[self.relation]
+        level = self._category(batch.scope)
+        if level is not None:
+            side, position = level
+            return np.asarray(compare(batch.code(side), position))
+        bits = self._bits(batch.scope)
+        return np.asarray(compare(batch.number(self.left, bits), batch.number(self.right, bits)))
+
+    @once
+    def _bits(self, scope: Scope) -> int:
+        left, right = scope.number(self.left), scope.number(self.right)
+        if left.width != 1 or right.width != 1:
+            raise QueryError("only single numbers can be compared, not vectors")
+        truncated_on = min(
+            (side.bits for side in (left, right) if side.rounded), default=max(left.bits, right.bits)
+        )
+        return min(truncated_on, common_bits(left, right, room=52))
+
+    @once
+    def _category(self, scope: Scope) -> tuple[Node, int] | None:
+        """The category's side and the position of the value it is compared with, if it is one."""
+        for side, other in ((self.left, self.right), (self.right, self.left)):
+            if not isinstance(side, Constant) and isinstance(scope.facts(side), Code):
+                levels = scope.code(side).levels or ()
+                if self.relation not in ("==", "!=") or not isinstance(other, Constant):
+                    raise QueryError(
+                        f"{_named(side)} is a category: compare it with one of its values by == or !="
+                    )
+                if (value := text(other.constant)) not in levels:
+                    raise QueryError(f"{_named(side)} has no value {value!r}; it has {', '.join(levels)}")
+                return side, levels.index(value)
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class And(Node):
+    left: Node
+    right: Node
+
+    def facts(self, scope: Scope) -> Number:
+        scope.condition(self.left)
+        scope.condition(self.right)
+        return flag()
+
+    def value(self, batch: Batch) -> Values:
+        return batch.condition(self.left) & batch.condition(self.right)
+
+
+@dataclass(frozen=True, eq=False)
+class Or(Node):
+    left: Node
+    right: Node
+
+    facts = And.facts
+
+    def value(self, batch: Batch) -> Values:
+        return batch.condition(self.left) | batch.condition(self.right)
+
+
+@dataclass(frozen=True, eq=False)
+class Not(Node):
+    inner: Node
+
+    def facts(self, scope: Scope) -> Number:
+        scope.condition(self.inner)
+        return flag()
+
+    def value(self, batch: Batch) -> Values:
+        return ~batch.condition(self.inner)
+
+
+@dataclass(frozen=True, eq=False)
+class Where(Node):
+    """One value where a condition holds, another where it does not."""
+
+    condition: Node
+    then: Node
+    otherwise: Node
+
+    def facts(self, scope: Scope) -> Number:
+        scope.condition(self.condition)
+        bits, then, otherwise = self._sides(scope)
+        apart = then.norm1 + otherwise.norm1, square_of_sum(then.square, otherwise.square)
+        return number(
+            bits,
+            np.minimum(then.low, otherwise.low),
+            np.maximum(then.high, otherwise.high),
+            norm1=max(then.norm1, otherwise.norm1),
+            square=max(then.square, otherwise.square),
+            spread1=max(then.spread1, otherwise.spread1, apart[0]),
+            spread_square=max(then.spread_square, otherwise.spread_square, apart[1]),
+            rounded=then.rounded or otherwise.rounded,
+        )
+
+    def value(self, batch: Batch) -> Values:
+        bits = batch.scope.number(self).bits
+        return np.where(
+            batch.condition(self.condition), batch.number(self.then, bits), batch.number(self.otherwise, bits)
+        )
+
+    def _sides(self, scope: Scope) -> tuple[int, Number, Number]:
+        then, otherwise = scope.number(self.then), scope.number(self.otherwise)
+        bits, width = common_bits(then, otherwise), max(then.width, otherwise.width)
+        return bits, widened(then.on(bits), width), widened(otherwise.on(bits), width)
+
+
+@dataclass(frozen=True, eq=False)
+class Clip(Node):
+    """Every coordinate brought between two public bounds."""
+
+    inner: Node
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        for side in ("low", "high"):
+            object.__setattr__(self, side, Constant(getattr(self, side)).constant)
+        if not self.low <= self.high:
+            raise QueryError(f"cannot clip between {self.low} and {self.high}")
+
+    def facts(self, scope: Scope) -> Number:
+        inner = scope.number(self.inner)
+        low, high = self._bounds(scope)
+        toward_zero = low <= 0 <= high
+        return number(
+            inner.bits,
+            inner.low.clip(low, high),
+            inner.high.clip(low, high),
+            norm1=inner.norm1 if toward_zero else None,
+            square=inner.square if toward_zero else None,
+            spread1=inner.spread1,
+            spread_square=inner.spread_square,
+            rounded=inner.rounded,
+        )
+
+    def value(self, batch: Batch) -> Values:
+        low, high = self._bounds(batch.scope)
+        return batch.number(self.inner).clip(low, high)
+
+    @once
+    def _bounds(self, scope: Scope) -> tuple[int, int]:
+        """The bounds on the grid, but never beyond what the value can reach, which keeps them small."""
+        inner = scope.number(self.inner)
+        least, most = int(inner.low.min()), int(inner.high.max())
+        low, high = (truncated(Fraction(bound), inner.bits) for bound in (self.low, self.high))
+        if high < least or low > most:
+            raise QueryError(
+                f"clip between {self.low} and {self.high} leaves nothing of the value: it is a constant"
+            )
+        return max(low, least), min(high, most)
+
+
+def node(value: Operand) -> Node:
+    """An expression from an expression or a constant."""
+    return value if isinstance(value, Node) else Constant(value)
+
+
+def col(name: str) -> Column:
+    """The value of a column.
+
+    >>> (col("age") >= 65).form["relation"]
+    '>='
+    """
+    if not isinstance(name, str):
+        raise QueryError(f"a column is named by a text, not {name!r}")
+    return Column(name)
+
+
+def where(condition: Node, then: Operand, otherwise: Operand) -> Where:
+    """`then` on the rows where the condition holds, `otherwise` on the others."""
+    return Where(condition, node(then), node(otherwise))
+
+
+def clip(expression: Operand, low: float, high: float) -> Clip:
+    """The expression with every coordinate brought between low and high."""
+    return Clip(node(expression), low, high)
+
+
+def columns_of(expression: Node) -> frozenset[str]:
+    """The names of the columns an expression reads."""
+    if isinstance(expression, Column):
+        return frozenset([expression.name])
+    return frozenset().union(*(columns_of(child) for child in children(expression)))
+
+
+def children(expression: Node) -> list[Node]:
+    found: list[Node] = []
+    for field in fields(expression):  # type: ignore[arg-type]
+        value = getattr(expression, field.name)
+        found.extend(
+            item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node)
+        )
+    return found
+
+
+def _substituted(expression: Node, replacements: Mapping[str, Node]) -> Node:
+    if isinstance(expression, Column):
+        return replacements.get(expression.name, expression)
+
+    def new(value: Any) -> Any:
+        if isinstance(value, Node):
+            return _substituted(value, replacements)
+        return tuple(map(new, value)) if isinstance(value, tuple) else value
+
+    return type(expression)(**{f.name: new(getattr(expression, f.name)) for f in fields(expression)})  # type: ignore[arg-type]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Node):
+        return value.form
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _named(expression: Node) -> str:
+    if isinstance(expression, Column):
+        return f"column {expression.name!r}"
+    return f"this {type(expression).__name__.lower()}"

@@ -1,0 +1,125 @@
+"""A Python function as a row expression: in process only, fenced in by its declared range."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.queries.expressions import Batch, Floats, Node, Scope, Values, column_grid
+from sulq.queries.facts import Number, number
+from sulq.schema import Boolean, Category, Kind, Real
+
+RowFunction = Callable[[Mapping[str, Values]], Any]
+REHEARSED_ROWS = 257
+
+
+@dataclass(frozen=True, eq=False)
+class Function(Node):
+    """A function of some columns, whose value is clipped to the range declared for it.
+
+    Whatever it returns or raises on a row, the answer stays within its bounds: out of range is clipped,
+    and what is not a number, or raises, counts as `low`. That one row's value does not depend on other
+    rows is rehearsed on made-up rows before a real one is read; it cannot be proved of Python code.
+    """
+
+    columns: tuple[str, ...]
+    low: float
+    high: float
+    width: int
+    function: RowFunction
+    serial: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @cached_property
+    def form(self) -> dict[str, Any]:
+        """Names the function without containing it: such a question cannot be read back elsewhere."""
+        return {"node": "Function", "columns": list(self.columns), "serial": self.serial}
+
+    @cached_property
+    def range(self) -> Real:
+        return Real(self.low, self.high)
+
+    def facts(self, scope: Scope) -> Number:
+        kinds = {name: scope.schema[name] for name in self.columns}
+        self._rehearse(kinds)
+        bits, low, high = column_grid(self.range)
+        return number(bits, np.full(self.width, low), np.full(self.width, high), rounded=True)
+
+    def value(self, batch: Batch) -> Values:
+        kinds = {name: batch.scope.schema[name] for name in self.columns}
+        natural = {name: _decoded(kinds[name], batch.columns[name]) for name in self.columns}
+        return np.trunc(self._clipped(natural, batch.rows) * 2.0 ** column_grid(self.range)[0])
+
+    def _clipped(self, columns: Mapping[str, Values], rows: int) -> Floats:
+        try:
+            values = self._called(columns, rows)
+        except Exception:
+            values = np.full((rows, self.width), self.low)
+            for row in range(rows):
+                try:
+                    values[row] = self._called({name: c[row : row + 1] for name, c in columns.items()}, 1)
+                except Exception:
+                    values[row] = self.low
+        return np.clip(np.where(np.isnan(values), self.low, values), self.low, self.high).T
+
+    def _called(self, columns: Mapping[str, Values], rows: int) -> Floats:
+        with np.errstate(all="ignore"):
+            values = np.asarray(self.function(columns), dtype=np.float64)
+        return values.reshape(rows, self.width)
+
+    def _rehearse(self, kinds: Mapping[str, Kind]) -> None:
+        rng = np.random.default_rng(0)
+        made_up = {name: _made_up(kind, rng) for name, kind in kinds.items()}
+        together = self._clipped(made_up, REHEARSED_ROWS)
+        order = rng.permutation(REHEARSED_ROWS)
+        shuffled = self._clipped({name: c[order] for name, c in made_up.items()}, REHEARSED_ROWS)
+        alone = [
+            self._clipped({name: c[i : i + 1] for name, c in made_up.items()}, 1)
+            for i in range(REHEARSED_ROWS)
+        ]
+        if not (np.array_equal(together[:, order], shuffled) and np.array_equal(together, np.hstack(alone))):
+            raise QueryError(
+                "the function gives a row another value in another batch or order: a row function may look "
+                "at that row alone (no sums, means or ranks over its arrays, no randomness)"
+            )
+
+
+def row_function(
+    function: RowFunction, columns: Sequence[str], low: float, high: float, width: int = 1
+) -> Function:
+    """A Python function as a row expression.
+
+    It is called with a dict of arrays, one for each of the columns it names, in the schema's own units
+    (texts for categories), and returns an array with one entry (or `width` of them) for each row. Its
+    values are clipped to [low, high].
+
+    >>> bmi = row_function(lambda rows: rows["kg"] / rows["m"] ** 2, ["kg", "m"], low=10, high=60)
+    """
+    if not columns:
+        raise QueryError("a row function names the columns it reads")
+    return Function(tuple(columns), Real(low, high).low, Real(low, high).high, int(width), function)
+
+
+def _decoded(kind: Kind, values: Values) -> Values:
+    """A column's encoded values in the schema's own units."""
+    if isinstance(kind, Category):
+        return np.array(kind.levels)[values]
+    if isinstance(kind, Boolean):
+        return values.astype(bool)
+    bits, _, _ = column_grid(kind)
+    return values if bits == 0 and not isinstance(kind, Real) else values * 2.0**-bits
+
+
+def _made_up(kind: Kind, rng: np.random.Generator) -> Values:
+    if isinstance(kind, Category):
+        return np.array(kind.levels)[rng.integers(len(kind.levels), size=REHEARSED_ROWS)]
+    if isinstance(kind, Boolean):
+        return rng.random(REHEARSED_ROWS) < 0.5
+    if isinstance(kind, Real):
+        return rng.uniform(kind.low, kind.high, REHEARSED_ROWS)
+    return rng.integers(kind.low, kind.high, size=REHEARSED_ROWS, endpoint=True)

@@ -1,0 +1,154 @@
+"""The kernel: the exact integer sums of some row expressions, block by block.
+
+A source maps one kernel over blocks of encoded rows and adds up the integers it returns. Integers add up
+to the same total in any order and any grouping, so every source, partition and number of threads gives
+bit for bit the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.queries.codes import Cross, OneHot
+from sulq.queries.expressions import Batch, Floats, Node, Scope, Values, columns_of
+from sulq.queries.facts import BLOCK, EXACT, Integers
+
+JOINT_CELLS = 2**14
+WORKING_SET = 2**19
+"""How many numbers a block may hold to stay in a core's cache."""
+BLOCKS_PER_FOLD = 2**63 // EXACT // 2
+
+
+class Marginals:
+    """Many contingency tables counted together.
+
+    Tables that share attributes (every attribute with the label) are counted as one joint table as long as
+    that stays small; each table is then a marginal of it. One count a row serves several tables.
+    """
+
+    def __init__(self, attributes: Mapping[str, tuple[Node, int]]) -> None:
+        self.attributes = dict(attributes)
+        """Each attribute's choice and its number of possibilities, by the choice's key."""
+
+    @property
+    def cells(self) -> int:
+        return math.prod(size for _, size in self.attributes.values())
+
+    def counts(self, batch: Batch) -> Integers:
+        code: Values = np.zeros(batch.rows, dtype=np.uint16 if self.cells <= 2**16 else np.int64)
+        for choice, size in self.attributes.values():
+            code *= code.dtype.type(size)
+            np.add(code, batch.code(choice), out=code, casting="unsafe")
+        return np.bincount(code, minlength=self.cells)
+
+    def table(self, joint: NDArray[np.object_], wanted: Sequence[str]) -> NDArray[np.object_]:
+        """The counts of some of the attributes, in the order asked for."""
+        keys = list(self.attributes)
+        others = tuple(axis for axis, key in enumerate(keys) if key not in wanted)
+        kept = [key for key in keys if key in wanted]
+        summed = joint.reshape([size for _, size in self.attributes.values()]).sum(axis=others)
+        return np.asarray(summed.transpose([kept.index(key) for key in wanted]).ravel())
+
+
+class Kernel:
+    """The sums of several row expressions, with whatever they share computed once a block."""
+
+    def __init__(self, parts: Sequence[Node], scope: Scope) -> None:
+        self.scope = scope
+        self.parts = list(parts)
+        self.columns = sorted(frozenset().union(*map(columns_of, parts)))
+        for part in parts:
+            scope.number(part)
+        self._tables = {i: _table(part, scope) for i, part in enumerate(parts) if isinstance(part, OneHot)}
+        self._joint = _packed(self._tables.values())
+        self._sums = [part for part in parts if not isinstance(part, OneHot)]
+        rows = WORKING_SET // max(len(self.columns), 1)
+        self.block = min(BLOCK, max(2**13, 2 ** (rows.bit_length() - 1)))
+
+    def sums(self, columns: Mapping[str, Values], rows: int, room: dict[str, Floats]) -> list[Integers]:
+        """The integers one block of at most `block` encoded rows adds to the running totals.
+
+        `room` is working memory that one thread hands over block after block.
+        """
+        batch = Batch(self.scope, columns, rows, room)
+        counted = [marginals.counts(batch) for marginals in self._joint]
+        return counted + [part.sums(batch).astype(np.int64) for part in self._sums]
+
+    def totals(self, running: Totals) -> list[NDArray[np.object_]]:
+        """Each expression's exact sum, as Python integers in steps of its grid."""
+        sums = running.result()
+        joint, others = sums[: len(self._joint)], iter(sums[len(self._joint) :])
+        answers = []
+        for i in range(len(self.parts)):
+            if i in self._tables:
+                wanted = self._tables[i].attributes
+                home = next(j for j, m in enumerate(self._joint) if m.attributes.keys() >= wanted.keys())
+                answers.append(self._joint[home].table(joint[home], list(wanted)))
+            else:
+                answers.append(next(others))
+        return answers
+
+    def nothing(self) -> Totals:
+        """The totals of no rows at all."""
+        widths = [m.cells for m in self._joint] + [self.scope.number(part).width for part in self._sums]
+        return Totals([np.zeros(width, dtype=np.int64) for width in widths])
+
+
+class Totals:
+    """Running totals that cannot overflow.
+
+    A block adds at most EXACT = 2^53 to any of them, so 512 blocks fit 64 bits; before there are more, they
+    are folded into Python's integers, which have no limit.
+    """
+
+    def __init__(self, zeros: list[Integers]) -> None:
+        self._folded = [zero.astype(object) for zero in zeros]
+        self._recent = [zero.copy() for zero in zeros]
+        self._blocks = 0
+
+    def add(self, sums: Sequence[Integers]) -> None:
+        for recent, own in zip(self._recent, sums, strict=True):
+            recent += own
+        self._blocks += 1
+        if self._blocks == BLOCKS_PER_FOLD:
+            self._fold()
+
+    def merge(self, other: Totals) -> None:
+        other._fold()
+        for folded, own in zip(self._folded, other._folded, strict=True):
+            folded += own
+
+    def result(self) -> list[NDArray[np.object_]]:
+        self._fold()
+        return self._folded
+
+    def _fold(self) -> None:
+        for folded, recent in zip(self._folded, self._recent, strict=True):
+            folded += recent.astype(object)
+            recent[:] = 0
+        self._blocks = 0
+
+
+def _table(counted: OneHot, scope: Scope) -> Marginals:
+    choice = counted.choice
+    parts = choice.parts if isinstance(choice, Cross) else (choice,)
+    if len({part.key for part in parts}) < len(parts):
+        parts = (choice,)
+    return Marginals({part.key: (part, scope.code(part).size) for part in parts})
+
+
+def _packed(tables: Iterable[Marginals]) -> list[Marginals]:
+    """Joint tables, each as small as JOINT_CELLS allows, that between them hold every table as a marginal."""
+    joint: list[Marginals] = []
+    for table in sorted(tables, key=lambda table: -table.cells):
+        unions = [Marginals(other.attributes | table.attributes) for other in joint]
+        smallest = min(range(len(joint)), key=lambda i: unions[i].cells, default=None)
+        if smallest is not None and unions[smallest].cells <= max(JOINT_CELLS, joint[smallest].cells):
+            joint[smallest] = unions[smallest]
+        else:
+            joint.append(table)
+    return joint

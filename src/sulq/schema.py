@@ -1,0 +1,304 @@
+"""Public facts about the columns, declared by the user and never read off the data.
+
+A schema says what any row could hold, so that bounds, and with them the noise, follow from public
+knowledge alone. What a row really holds is made to fit: out of range is clamped, missing becomes a public
+constant (or, for a category, a level of its own). No value can make an answer fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from sulq.errors import SchemaError
+
+OTHER = "(other)"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Real:
+    """A real number between public bounds. A missing value becomes `missing`, by default the middle.
+
+    >>> Real(0, 120)
+    Real(low=0.0, high=120.0, missing=60.0)
+    """
+
+    type: ClassVar[str] = "real"
+    low: float
+    high: float
+    missing: float | None = None
+
+    def __post_init__(self) -> None:
+        low, high = (_finite(side, getattr(self, side)) for side in ("low", "high"))
+        if not low <= high:
+            raise SchemaError(f"low = {low} must not exceed high = {high}")
+        if 0 < max(abs(low), abs(high)) < 1e-200 or max(abs(low), abs(high)) > 1e200:
+            raise SchemaError("bounds must lie between 1e-200 and 1e200 in magnitude: rescale the column")
+        missing = low / 2 + high / 2 if self.missing is None else _finite("missing", self.missing)
+        if not low <= missing <= high:
+            raise SchemaError(f"missing = {missing} must lie between low = {low} and high = {high}")
+        _fill(self, low=low, high=high, missing=missing)
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number between public bounds. A missing value becomes `missing`, by default the middle.
+
+    >>> Integer(0, 9)
+    Integer(low=0, high=9, missing=4)
+    """
+
+    type: ClassVar[str] = "integer"
+    low: int
+    high: int
+    missing: int | None = None
+
+    def __post_init__(self) -> None:
+        low, high = (_whole(side, getattr(self, side)) for side in ("low", "high"))
+        if not low <= high:
+            raise SchemaError(f"low = {low} must not exceed high = {high}")
+        if max(abs(low), abs(high)) >= 2**63:
+            raise SchemaError("integer bounds must fit 64 bits: declare the column as real")
+        missing = (low + high) // 2 if self.missing is None else _whole("missing", self.missing)
+        if not low <= missing <= high:
+            raise SchemaError(f"missing = {missing} must lie between low = {low} and high = {high}")
+        _fill(self, low=low, high=high, missing=missing)
+
+
+@dataclass(frozen=True)
+class Category:
+    """One of a public list of values.
+
+    A missing or unknown value becomes `missing` if that is given (one of the values), and otherwise a
+    level of its own, `(other)`.
+
+    >>> Category(["no", "yes"]).levels
+    ('no', 'yes', '(other)')
+    >>> Category(["no", "yes"], missing="no").levels
+    ('no', 'yes')
+    """
+
+    type: ClassVar[str] = "category"
+    values: tuple[str, ...]
+    missing: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, str) or not hasattr(self.values, "__iter__"):
+            raise SchemaError(f"values must be a list, not {self.values!r}")
+        values = tuple(text(value) for value in self.values)
+        if not values:
+            raise SchemaError("a category needs at least one value")
+        if len(set(values)) < len(values):
+            raise SchemaError("the values of a category must differ from each other")
+        if OTHER in values:
+            raise SchemaError(f"{OTHER!r} stands for unknown values and cannot be declared")
+        missing = None if self.missing is None else text(self.missing)
+        if missing is not None and missing not in values:
+            raise SchemaError(f"missing = {missing!r} must be one of the values {list(values)}")
+        _fill(self, values=values, missing=missing)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What a clean value can be: the declared values, and `(other)` unless `missing` replaces it."""
+        return self.values if self.missing is not None else (*self.values, OTHER)
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """True or false. A missing value becomes `missing`.
+
+    >>> Boolean()
+    Boolean(missing=False)
+    """
+
+    type: ClassVar[str] = "boolean"
+    missing: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.missing, bool):
+            raise SchemaError(f"missing = {self.missing!r} must be true or false")
+
+
+Kind = Real | Integer | Category | Boolean
+KINDS: dict[str, type[Kind]] = {kind.type: kind for kind in (Real, Integer, Category, Boolean)}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Whose privacy is kept: the person named in `column`, of whom at most `rows` rows count.
+
+    Which of a person's rows count is decided by a hash of each row's own values and the public `salt`, so
+    one person's presence never moves another's rows. Rows that name nobody do not count.
+    """
+
+    column: str
+    rows: int
+    salt: str = "sulq"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not isinstance(self.salt, str):
+            raise SchemaError("a unit's column and salt are texts")
+        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or not 1 <= self.rows <= 2**20:
+            raise SchemaError(f"a unit's rows = {self.rows!r} must be a whole number from 1 to 2^20")
+
+
+class Schema(Mapping[str, Kind]):
+    """The columns a learner may ask about, in order, and the privacy unit.
+
+    >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean()})
+    >>> schema["age"].high
+    120
+    >>> age = {"type": "integer", "low": 0, "high": 120}
+    >>> Schema.of({"columns": {"age": age, "sick": "boolean"}}) == schema
+    True
+    """
+
+    def __init__(self, columns: Mapping[str, Kind], unit: Unit | None = None) -> None:
+        if not columns:
+            raise SchemaError("a schema needs at least one column")
+        for name, kind in columns.items():
+            if not isinstance(name, str) or not name:
+                raise SchemaError(f"a column's name must be a non-empty text, not {name!r}")
+            if not isinstance(kind, Kind):
+                raise SchemaError(f"column {name!r} must be Real, Integer, Category or Boolean, not {kind!r}")
+        self._columns = dict(columns)
+        self.unit = unit
+
+    @classmethod
+    def of(cls, given: Any) -> Schema:
+        """A schema from a schema, a dict (of kinds or of their descriptions), or the path of a TOML file."""
+        if isinstance(given, Schema):
+            return given
+        if isinstance(given, str | Path):
+            return cls._from_toml(Path(given))
+        if not isinstance(given, Mapping):
+            raise SchemaError(f"a schema is a Schema, a dict or the path of a TOML file, not {given!r}")
+        if all(isinstance(kind, Kind) for kind in given.values()):
+            return cls(given)
+        unknown = set(given) - {"columns", "unit"}
+        if unknown:
+            raise SchemaError(f"a schema has [columns] and perhaps [unit]; what is {sorted(unknown)}?")
+        unit = given.get("unit")
+        return cls(
+            {name: _kind(name, declared) for name, declared in given.get("columns", {}).items()},
+            None if unit is None else _built("[unit]", Unit, unit),
+        )
+
+    @classmethod
+    def _from_toml(cls, path: Path) -> Schema:
+        try:
+            declared = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise SchemaError(f"cannot read the schema {str(path)!r}: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SchemaError(
+                f"{str(path)!r} is not valid TOML: {error}; a draft's holes must be filled"
+            ) from None
+        return cls.of(declared)
+
+    def form(self) -> dict[str, Any]:
+        """The schema as plain data, in canonical form: what `Schema.of` reads back."""
+        columns = {
+            name: {"type": kind.type} | {f.name: getattr(kind, f.name) for f in fields(kind)}
+            for name, kind in self.items()
+        }
+        unit = None if self.unit is None else {f.name: getattr(self.unit, f.name) for f in fields(self.unit)}
+        return {"columns": columns} | ({} if unit is None else {"unit": unit})
+
+    @property
+    def hash(self) -> str:
+        """Names the schema: equal for equal schemas, on every machine."""
+        return hashlib.sha256(json.dumps(self.form()).encode()).hexdigest()
+
+    @property
+    def rows_per_unit(self) -> int:
+        return 1 if self.unit is None else self.unit.rows
+
+    def __getitem__(self, name: str) -> Kind:
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise SchemaError(f"no column {name!r}; the schema has {', '.join(self._columns)}") from None
+
+    def __iter__(self) -> Any:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self.form() == other.form()
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        unit = "" if self.unit is None else f", unit={self.unit!r}"
+        return f"Schema({self._columns!r}{unit})"
+
+
+def text(value: object) -> str:
+    """A category's value as text, so that 3, 3.0 and "3" are one value, and true is "true"."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise SchemaError(f"a category's value is a text, a number or a boolean, not {value!r}")
+
+
+def _kind(name: str, declared: object) -> Kind:
+    if isinstance(declared, Kind):
+        return declared
+    if isinstance(declared, str):
+        declared = {"type": declared}
+    if not isinstance(declared, Mapping) or declared.get("type") not in KINDS:
+        raise SchemaError(f"column {name!r} needs a type: one of {', '.join(KINDS)}")
+    rest = {key: value for key, value in declared.items() if key != "type"}
+    return _built(f"column {name!r}", KINDS[declared["type"]], rest)
+
+
+def _built(what: str, cls: type[T], arguments: Mapping[str, Any]) -> T:
+    """`cls(**arguments)`, with errors that say where the trouble is."""
+    known = [f.name for f in fields(cls)]  # type: ignore[arg-type]
+    for name in arguments:
+        if name not in known:
+            raise SchemaError(f"{what}: unknown setting {name!r}; it takes {', '.join(known)}")
+    try:
+        return cls(**arguments)
+    except TypeError:
+        missing = [name for name in known if name not in arguments]
+        raise SchemaError(
+            f"{what} needs {' and '.join(missing[:2])}: public facts, declared and never read off the data"
+        ) from None
+    except SchemaError as error:
+        raise SchemaError(f"{what}: {error}") from None
+
+
+def _finite(what: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise SchemaError(f"{what} = {value!r} must be a finite number")
+    return float(value) + 0.0
+
+
+def _whole(what: str, value: object) -> int:
+    number = _finite(what, value)
+    if not number.is_integer():
+        raise SchemaError(f"{what} = {value!r} must be a whole number")
+    return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+def _fill(frozen: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(frozen, name, value)

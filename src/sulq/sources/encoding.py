@@ -1,0 +1,181 @@
+"""Cleaning: a column as it came, made into the small integers the kernel works on.
+
+Every value has an outcome here and none has an error: out of range is clamped, NaN, missing and unreadable
+become the schema's public constant, an unknown category its own level. What depends on a column's type
+alone, and so on no row, may refuse.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sulq.errors import SchemaError
+from sulq.queries.expressions import column_grid
+from sulq.schema import Boolean, Category, Integer, Kind, Real
+
+Encoded = NDArray[Any]
+
+
+def dtype_of(kind: Kind) -> np.dtype[Any]:
+    """The smallest type that holds every clean value of a column."""
+    if isinstance(kind, Boolean):
+        return np.dtype(bool)
+    if isinstance(kind, Category):
+        return np.min_scalar_type(len(kind.levels) - 1)
+    if isinstance(kind, Real):
+        return np.dtype(np.int32)
+    _, low, high = column_grid(kind)
+    return np.promote_types(np.min_scalar_type(low), np.min_scalar_type(high))
+
+
+def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
+    """Refuse a column whose type cannot be read as the schema says."""
+    if not (_is_text(type_) or _is_number(type_) or pa.types.is_boolean(type_) or pa.types.is_null(type_)):
+        raise SchemaError(
+            f"column {name!r} is declared {kind.type} but holds {type_}: convert it to numbers, "
+            "booleans or text"
+        )
+
+
+def encoded(kind: Kind, array: pa.Array) -> Encoded:
+    """A piece of a column, clean: integers on the column's grid, codes of levels, or truth values."""
+    if isinstance(kind, Category):
+        return _category(kind, array)
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if isinstance(kind, Boolean):
+        return _boolean(kind, array)
+    if isinstance(kind, Integer):
+        return _integer(kind, array)
+    return _real(kind, array)
+
+
+def _real(kind: Real, array: pa.Array) -> Encoded:
+    scale = 2.0 ** column_grid(kind)[0]
+    values = _floats(array)
+    steps = np.clip(values, kind.low, kind.high)
+    steps *= scale
+    np.copyto(steps, math.trunc(_set(kind.missing) * scale), where=np.isnan(values))
+    return steps.astype(np.int32)
+
+
+def _integer(kind: Integer, array: pa.Array) -> Encoded:
+    bits, _, _ = column_grid(kind)
+    missing = int(_set(kind.missing))
+    if _is_text(array.type):
+        # A double holds whole numbers up to 2^53; beyond, the exact 64-bit reading counts where there is one.
+        floats, whole = _parsed(array, "TRY_CAST(x AS DOUBLE)"), _parsed(array, "TRY_CAST(x AS BIGINT)")
+        values = _clamped_floats(floats, kind.low, kind.high, missing)
+        large = np.abs(floats) >= 2.0**53
+        exact = np.asarray(large & ~np.asarray(whole.is_null()))
+        values = np.where(exact, np.clip(_filled(whole, 0), kind.low, kind.high), values)
+    elif pa.types.is_integer(array.type):
+        values = _filled(array, 0)
+        limits = np.iinfo(values.dtype)
+        values = np.clip(values, max(kind.low, limits.min), min(kind.high, limits.max))
+        values = np.clip(values.astype(np.int64, copy=False), kind.low, kind.high)
+        values = np.where(np.asarray(array.is_null()), missing, values)
+    else:
+        values = _clamped_floats(_floats(array), kind.low, kind.high, missing)
+    if bits < 0:
+        values = np.sign(values) * (np.abs(values) >> -bits)
+    return values.astype(dtype_of(kind))
+
+
+def _clamped_floats(values: NDArray[np.float64], low: int, high: int, missing: int) -> NDArray[np.int64]:
+    """Truncated towards zero and clamped without passing through a float that a bound does not fit."""
+    inside = np.where((values > low) & (values < high), values, 0.0).astype(np.int64)
+    clamped = np.where(values <= low, low, np.where(values >= high, high, inside))
+    return np.where(np.isnan(values), missing, np.clip(clamped, low, high))
+
+
+def _boolean(kind: Boolean, array: pa.Array) -> Encoded:
+    if _is_text(array.type):
+        number = "TRY_CAST(x AS DOUBLE)"
+        array = _parsed(
+            array, f"COALESCE(TRY_CAST(x AS BOOLEAN), CASE WHEN NOT isnan({number}) THEN {number} <> 0 END)"
+        )
+    if pa.types.is_null(array.type):
+        return np.full(len(array), kind.missing)
+    if pa.types.is_boolean(array.type):
+        return np.asarray(array.fill_null(kind.missing))
+    values = _floats(array)
+    return np.where(np.isnan(values), kind.missing, values != 0)
+
+
+def _category(kind: Category, array: pa.Array) -> Encoded:
+    unknown = len(kind.levels) - 1 if kind.missing is None else kind.values.index(kind.missing)
+    if pa.types.is_dictionary(array.type):
+        by_entry = np.append(_category(kind, array.dictionary), unknown).astype(dtype_of(kind))
+        return np.asarray(by_entry[_filled(array.indices, len(array.dictionary))])
+    found = pc.index_in(*_comparable(kind, array))
+    return np.asarray(found.fill_null(unknown)).astype(dtype_of(kind))
+
+
+def _comparable(kind: Category, array: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The values and the declared ones in a form in which equal ones are equal: numbers, or else text."""
+    try:
+        numbers = [float(value) for value in kind.values]
+    except ValueError:
+        numbers = []
+    if numbers and all(map(math.isfinite, numbers)) and not pa.types.is_boolean(array.type):
+        return pa.array(_floats(array) + 0.0), pa.array(numbers, pa.float64())
+    if pa.types.is_boolean(array.type):
+        array = array.cast(pa.string())
+        return array, pa.array([value.lower() for value in kind.values], pa.string())
+    return array.cast(pa.large_string()), pa.array(kind.values, pa.large_string())
+
+
+def _floats(array: pa.Array) -> NDArray[np.float64]:
+    """Any column as float64, NaN where there is no number."""
+    if _is_text(array.type):
+        return np.asarray(_parsed(array, "TRY_CAST(x AS DOUBLE)"))
+    if array.null_count == 0 and pa.types.is_float64(array.type):
+        return np.asarray(array)
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
+    return np.asarray(pc.cast(array, pa.float64(), safe=False).fill_null(math.nan))
+
+
+_thread = threading.local()
+
+
+def _parsed(array: pa.Array, sql: str) -> Any:
+    """Text read as SQL reads it, NULL where it cannot be."""
+    if not hasattr(_thread, "duckdb"):
+        _thread.duckdb = duckdb.connect(config={"threads": 1})
+    texts = pa.table({"x": array.cast(pa.large_string())})
+    column = _thread.duckdb.from_arrow(texts).project(f"{sql} AS y").to_arrow_table()["y"].combine_chunks()
+    return _floats(column) if pa.types.is_float64(column.type) else column
+
+
+def _filled(array: pa.Array, with_: int) -> NDArray[Any]:
+    return np.asarray(array.fill_null(with_))
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    return bool(
+        pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
+    )
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
+
+
+def _set(value: float | None) -> float:
+    """A schema's `missing`, which is always set once the schema is made."""
+    assert value is not None
+    return value

@@ -1,0 +1,266 @@
+"""The ways in: Parquet and CSV files, DuckDB, and frames in memory, each as pieces of Arrow columns.
+
+A reader says which columns there are, of which type and, if it is known, how many rows; and hands out the
+rows in parts that can be read side by side. Where two scans might not meet the rows in the same order
+(CSV, DuckDB), `whole` is set and every column is read in one scan.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sulq.errors import SchemaError, SulqError
+
+PIECE = 2**16
+Part = Callable[[], Iterator[tuple[int, pa.RecordBatch]]]
+"""Reads some rows: pieces of the columns asked for, each with the number of its first row."""
+
+
+class Reader(Protocol):
+    types: Mapping[str, pa.DataType]
+    rows: int | None
+    whole: bool
+
+    def parts(self, columns: Sequence[str]) -> list[Part]: ...
+
+
+class Parquet:
+    """Parquet files, read a row group at a time."""
+
+    whole = False
+
+    def __init__(self, paths: Sequence[Path], texts: Sequence[str]) -> None:
+        """`texts` are the columns whose dictionaries are worth keeping."""
+        self._files: list[tuple[Path, pq.FileMetaData, os.stat_result]] = []
+        self._texts = texts
+        for path in paths:
+            try:
+                metadata = pq.read_metadata(path)
+            except (OSError, pa.ArrowException):
+                raise SchemaError(f"{str(path)!r} is not a readable Parquet file") from None
+            self._files.append((path, metadata, path.stat()))
+        first = self._files[0][1].schema.to_arrow_schema()
+        self.types: Mapping[str, pa.DataType] = {field.name: field.type for field in first}
+        self.rows: int | None = sum(metadata.num_rows for _, metadata, _ in self._files)
+        for path, metadata, _ in self._files[1:]:
+            if metadata.schema.to_arrow_schema() != first:
+                raise SchemaError(f"{str(path)!r} has other columns or types than {str(paths[0])!r}")
+
+    def parts(self, columns: Sequence[str]) -> list[Part]:
+        parts: list[Part] = []
+        start = 0
+        for path, metadata, opened in self._files:
+            now = path.stat()
+            if (now.st_size, now.st_mtime_ns) != (opened.st_size, opened.st_mtime_ns):
+                raise SulqError(f"{str(path)!r} has changed since it was opened: open it again")
+            for group in range(metadata.num_row_groups):
+                parts.append(self._part(path, metadata, group, start, columns))
+                start += metadata.row_group(group).num_rows
+        return parts
+
+    def _part(self, path: Path, metadata: Any, group: int, start: int, columns: Sequence[str]) -> Part:
+        def read() -> Iterator[tuple[int, pa.RecordBatch]]:
+            texts = [name for name in self._texts if name in columns]
+            # pre_buffer would hold the whole row group's pages at once.
+            with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts, pre_buffer=False) as file:
+                batches = file.iter_batches(
+                    PIECE, row_groups=[group], columns=list(columns), use_threads=False
+                )
+                yield from _numbered(batches, start)
+
+        return read
+
+
+class Table:
+    """Columns that are in memory already."""
+
+    whole = False
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self.types: Mapping[str, pa.DataType] = {field.name: field.type for field in table.schema}
+        self.rows: int | None = table.num_rows
+
+    def parts(self, columns: Sequence[str]) -> list[Part]:
+        table = self._table.select(list(columns))
+        half = max(1, -(-table.num_rows // 2))
+
+        def part(start: int) -> Part:
+            return lambda: _numbered(table.slice(start, half).to_batches(PIECE), start)
+
+        return [part(start) for start in range(0, table.num_rows, half)]
+
+
+class Relation:
+    """Anything DuckDB can scan, streamed in one go."""
+
+    whole = True
+    rows: int | None = None
+
+    def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
+        self._relation = relation
+        try:
+            self.types: Mapping[str, pa.DataType] = {
+                field.name: field.type for field in relation.limit(0).to_arrow_table().schema
+            }
+        except duckdb.Error as error:
+            raise SchemaError(f"DuckDB cannot read this: {str(error).splitlines()[0]}") from None
+
+    def parts(self, columns: Sequence[str]) -> list[Part]:
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+
+        def read() -> Iterator[tuple[int, pa.RecordBatch]]:
+            yield from _numbered(self._relation.project(quoted).to_arrow_reader(PIECE), 0)
+
+        return [read]
+
+
+def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str | None = None) -> Reader:
+    """The reader for a path, a glob, a frame, arrays, or a DuckDB relation."""
+    if isinstance(data, str | Path):
+        return _files(data, texts, table)
+    if table is not None:
+        raise SchemaError("table= names a table of a DuckDB file; this is not one")
+    if isinstance(data, duckdb.DuckDBPyRelation):
+        return Relation(data)
+    if isinstance(data, pa.RecordBatch):
+        data = pa.table(data)
+    if isinstance(data, pa.Table):
+        return Table(data)
+    library = type(data).__module__.partition(".")[0]
+    if library == "polars" and hasattr(data, "columns"):
+        frame = data.collect() if hasattr(data, "collect") else data
+        return Table(frame.select([name for name in frame.columns if name in columns]).to_arrow())
+    if library == "pandas" and hasattr(data, "columns"):
+        return Table(_arrays({str(name): data[name] for name in data.columns if str(name) in columns}))
+    if isinstance(data, np.ndarray):
+        return Table(_arrays(_named(data, columns)))
+    if isinstance(data, Mapping):
+        return Table(_arrays({name: data[name] for name in data if name in columns}))
+    raise SchemaError(
+        f"cannot open a {type(data).__name__}: give a path, a pandas, Polars or Arrow table, NumPy arrays "
+        "or a DuckDB relation"
+    )
+
+
+def _files(data: str | Path, texts: Sequence[str], table: str | None) -> Reader:
+    given = Path(data)
+    root = Path(given.anchor) if given.is_absolute() else Path()
+    paths = [given] if given.exists() else sorted(root.glob(str(given.relative_to(root))))
+    paths = [path for path in paths if path.is_file()]
+    if not paths:
+        raise SchemaError(f"no file {str(data)!r}")
+    suffixes = {path.name.removesuffix(".gz").rpartition(".")[2].lower() for path in paths}
+    if len(suffixes) > 1:
+        raise SchemaError(f"{str(data)!r} matches files of several kinds: {', '.join(sorted(suffixes))}")
+    suffix = suffixes.pop()
+    if suffix in ("duckdb", "db"):
+        if table is None:
+            raise SchemaError(f"{str(data)!r} is a database: say which table= to open")
+        connection = duckdb.connect(str(paths[0]), read_only=True)
+        if (table,) not in connection.sql("SELECT table_name FROM information_schema.tables").fetchall():
+            raise SchemaError(f"no table {table!r} in {str(data)!r}")
+        return Relation(connection.table(table))
+    if table is not None:
+        raise SchemaError(f"table= names a table of a DuckDB file; {str(data)!r} is not one")
+    if suffix in ("parquet", "pq"):
+        return Parquet(paths, texts)
+    if suffix in ("csv", "tsv", "txt"):
+        return Relation(_csv(paths))
+    raise SchemaError(
+        f"{str(data)!r} is neither Parquet (.parquet), CSV (.csv, .tsv, .txt) nor DuckDB (.duckdb)"
+    )
+
+
+def _csv(paths: Sequence[Path]) -> duckdb.DuckDBPyRelation:
+    """CSV files as text. Only the header decides how they are read; a line that is no row is passed over."""
+    headers = {_header(path) for path in paths}
+    if len(headers) > 1:
+        raise SchemaError(f"the files matched by {str(paths[0].parent)!r} have different headers")
+    delimiter, names = headers.pop()
+    return duckdb.connect().read_csv(
+        [str(path) for path in paths],  # type: ignore[arg-type]
+        header=True,
+        auto_detect=False,
+        delimiter=delimiter,
+        quotechar='"',
+        escapechar='"',
+        columns=dict.fromkeys(names, "VARCHAR"),
+        ignore_errors=True,
+        strict_mode=False,
+    )
+
+
+def _header(path: Path) -> tuple[str, tuple[str, ...]]:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            line = file.readline()
+    except (OSError, UnicodeDecodeError):
+        raise SchemaError(f"the header of {str(path)!r} cannot be read") from None
+    delimiter = max(",;\t|", key=line.count)
+    names = tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter), []))
+    if not all(names) or not names or len(set(names)) < len(names):
+        raise SchemaError(f"the first line of {str(path)!r} must name the columns, each once")
+    return delimiter, names
+
+
+def _named(array: np.ndarray[Any, Any], columns: Sequence[str]) -> dict[str, Any]:
+    if array.dtype.names:
+        return {name: array[name] for name in array.dtype.names if name in columns}
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or array.shape[1] != len(columns):
+        raise SchemaError(
+            f"an array of shape {array.shape} does not have the schema's {len(columns)} columns"
+        )
+    return {name: array[:, i] for i, name in enumerate(columns)}
+
+
+def _arrays(columns: Mapping[str, Any]) -> pa.Table:
+    arrays = {name: _arrow(values) for name, values in columns.items()}
+    if len({len(array) for array in arrays.values()}) > 1:
+        raise SchemaError("the columns have different lengths")
+    return pa.table(arrays)
+
+
+def _arrow(values: Any) -> pa.Array:
+    """A pandas or NumPy column in Arrow. Columns of Python objects are read as text, one value at a time."""
+    dtype = str(getattr(values, "dtype", "object"))
+    if dtype == "category":
+        levels = _arrow(np.asarray(values.cat.categories, dtype=object))
+        codes = np.asarray(values.cat.codes)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), levels)
+    if dtype == "object" or dtype.startswith(("<U", ">U", "|S")):
+        return pa.array([_text(value) for value in values], pa.large_string())
+    array = pa.array(values, from_pandas=True)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _text(value: object) -> str | None:
+    """A Python value as text; what is not a number or a text, or cannot be one, is missing."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float | np.floating):
+        return None if value != value else repr(float(value)).removesuffix(".0")
+    if isinstance(value, str | int | np.integer) or type(value).__name__ == "Decimal":
+        return str(value).encode("utf-8", "replace").decode()
+    return None
+
+
+def _numbered(batches: Any, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    for batch in batches:
+        yield start, batch
+        start += batch.num_rows

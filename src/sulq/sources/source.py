@@ -1,0 +1,210 @@
+"""A source: rows somewhere, a schema, and one verb, the exact sums of row expressions.
+
+Each column a question needs is read and cleaned once, into compact arrays; every later question runs on
+those. What comes out are integers that no order of rows, batch size or number of threads can change.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from sulq.errors import SchemaError
+from sulq.progress import Progress
+from sulq.queries.expressions import Floats, Node, Scope
+from sulq.queries.kernel import Kernel, Totals
+from sulq.schema import Category, Schema
+from sulq.sources.encoding import check_type, dtype_of, encoded
+from sulq.sources.people import counted_rows
+from sulq.sources.readers import Part, Reader, reader
+from sulq.sources.storage import Column, Storage
+
+if TYPE_CHECKING:
+    from sulq.oracles.exact import Exact
+
+
+class Source:
+    """Rows that can be asked for sums. Made by `sulq.open`."""
+
+    def __init__(self, reader: Reader, schema: Schema, memory: int, threads: int) -> None:
+        self.schema = schema
+        self.scope = Scope(schema)
+        self._reader = reader
+        self._storage = Storage(memory)
+        self._columns: dict[str, Column] = {}
+        self._rows = reader.rows if schema.unit is None else None
+        self._threads = threads
+        self._lock = threading.Lock()
+
+    @property
+    def rows(self) -> int:
+        """How many rows count."""
+        with self._lock:
+            if self._rows is None:
+                self._load(list(self.schema))
+            assert self._rows is not None
+            return self._rows
+
+    def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
+        """The exact sum of each row expression over all rows, as integers in steps of its grid."""
+        kernel = Kernel(parts, self.scope)
+        rows = self.rows
+        with self._lock:
+            self._load(kernel.columns)
+        starts = iter(range(0, rows, kernel.block))
+        columns = {name: self._columns[name] for name in kernel.columns}
+        workers: list[tuple[Totals, dict[str, Floats]]] = [
+            (kernel.nothing(), {}) for _ in range(self._threads)
+        ]
+        with Progress("summing", rows) as progress:
+
+            def work(own: tuple[Totals, dict[str, Floats]], start: int) -> None:
+                totals, room = own
+                stop = min(start + kernel.block, rows)
+                block = {name: column.read(start, stop) for name, column in columns.items()}
+                totals.add(kernel.sums(block, stop - start, room))
+                progress.advance(stop - start)
+
+            self._share_out(work, workers, starts)
+        running = workers[0][0]
+        for totals, _ in workers[1:]:
+            running.merge(totals)
+        return kernel.totals(running)
+
+    def exact(self) -> Exact:
+        """The oracle that tells the truth: what a learner can do without privacy."""
+        from sulq.oracles.exact import Exact
+
+        return Exact(self)
+
+    def close(self) -> None:
+        """Give back the memory and the temporary files of the encoded columns."""
+        for column in self._columns.values():
+            column.free()
+        self._columns.clear()
+
+    def __repr__(self) -> str:
+        return f"<sulq source of {len(self.schema)} columns: {', '.join(self.schema)}>"
+
+    def _load(self, names: Iterable[str]) -> None:
+        """Read and clean the columns not read before, all of them at once where rows might come reordered."""
+        wanted = [name for name in names if name not in self._columns]
+        if self._reader.whole or self.schema.unit is not None:
+            wanted = [] if self._columns else list(self.schema)
+        if not wanted:
+            return
+        unit = self.schema.unit
+        columns = {
+            name: self._storage.column(dtype_of(self.schema[name]), self._reader.rows) for name in wanted
+        }
+        people: dict[int, pa.Array] = {}
+        read = [*wanted, unit.column] if unit and unit.column not in wanted else wanted
+        with Progress("reading", self._reader.rows) as progress:
+
+            def work(_: None, part: Part) -> None:
+                for start, batch in part():
+                    for name in wanted:
+                        columns[name].write(start, encoded(self.schema[name], batch.column(name)))
+                    if unit:
+                        people[start] = batch.column(unit.column)
+                    progress.advance(batch.num_rows)
+
+            self._share_out(work, [None] * self._threads, iter(self._reader.parts(read)))
+        if unit:
+            chunks = [people[start] for start in sorted(people)]
+            columns = self._only_counted(columns, pa.chunked_array(chunks, self._reader.types[unit.column]))
+        if self._rows is None:
+            self._rows = max(column.rows for column in columns.values())
+        self._columns |= columns
+
+    def _only_counted(self, columns: dict[str, Column], people: pa.ChunkedArray) -> dict[str, Column]:
+        """The columns without the rows beyond what a person may contribute."""
+        assert self.schema.unit is not None
+        whole = {name: column.read(0, column.rows) for name, column in columns.items()}
+        counted = counted_rows(self.schema.unit, people, whole.values())
+        kept = {}
+        for name, column in columns.items():
+            kept[name] = self._storage.column(dtype_of(self.schema[name]), len(counted))
+            kept[name].write(0, whole.pop(name)[counted])
+            column.free()
+        return kept
+
+    def _share_out(self, work: Callable[[Any, Any], None], own: Sequence[Any], tasks: Any) -> None:
+        """Do every task, on as many threads as there are members of `own`, each with its own member."""
+        turn = threading.Lock()
+        done = object()
+
+        def labour(mine: Any) -> None:
+            while True:
+                with turn:
+                    task = next(tasks, done)
+                if task is done:
+                    return
+                work(mine, task)
+
+        # The blocks are small: BLAS with threads of its own would only get in the way of ours.
+        with ThreadpoolController().limit(limits=1, user_api="blas"), ThreadPoolExecutor(len(own)) as pool:
+            for finished in [pool.submit(labour, mine) for mine in own]:
+                finished.result()
+
+
+def open(
+    data: Any,
+    schema: Any,
+    *,
+    table: str | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+) -> Source:
+    """Open rows for questions.
+
+    `data`: the path of a Parquet or CSV file (or a glob of several), a DuckDB relation or the path of a
+    DuckDB file with `table`, a pandas, Polars or Arrow table, a dict of arrays, or a NumPy array whose
+    columns are the schema's in order. `schema`: a Schema, a dict, or the path of a TOML file. `memory`: how
+    much the encoded columns may take ("4GB", or bytes; half of what is free by default) before they go to
+    temporary files. No row is read yet.
+
+    >>> import numpy as np, sulq
+    >>> people = sulq.open({"age": np.array([31, 64, 70])}, {"age": sulq.Integer(0, 120)})
+    >>> people.exact().ask(sulq.Round([sulq.count(where=sulq.col("age") >= 65)]))[0].value
+    1.0
+    """
+    declared = Schema.of(schema)
+    texts = [name for name, kind in declared.items() if isinstance(kind, Category)]
+    unit = [] if declared.unit is None or declared.unit.column in declared else [declared.unit.column]
+    opened = reader(data, [*declared, *unit], texts, table)
+    for name in [*declared, *unit]:
+        if name not in opened.types:
+            raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
+    for name, kind in declared.items():
+        check_type(name, kind, opened.types[name])
+    return Source(opened, declared, _bytes(memory), _threads(threads))
+
+
+def _bytes(memory: int | str | None) -> int:
+    if memory is None:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    if isinstance(memory, str):
+        for suffix, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1)):
+            number = memory.removesuffix(suffix).strip()
+            if number != memory and number.replace(".", "", 1).isdigit():
+                return int(float(number) * factor)
+    elif isinstance(memory, int) and memory >= 0:
+        return memory
+    raise SchemaError(f"memory is a number of bytes or a text such as '4GB', not {memory!r}")
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise SchemaError(f"threads must be a whole number from 1, not {threads!r}")
+    return threads
