@@ -18,6 +18,7 @@ from sulq.queries.expressions import clip, col, where
 from sulq.queries.functions import row_function
 from sulq.queries.rounds import Query, Round, count, mean, total
 from sulq.queries.vectors import clip_norm, dot, features, gram, outer, vector
+from sulq.samples import randhie
 from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
 from sulq.sources.source import Source, open
 
@@ -55,6 +56,7 @@ __all__ = [
     "parity",
     "parse",
     "parse_round",
+    "randhie",
     "row_function",
     "total",
     "vector",

@@ -19,6 +19,8 @@ from typing import Any, ClassVar, TypeVar
 from sulq.errors import SchemaError
 
 OTHER = "(other)"
+HOLE = "___"
+"""Stands in a draft where the user's public knowledge belongs."""
 T = TypeVar("T")
 
 
@@ -194,14 +196,23 @@ class Schema(Mapping[str, Kind]):
     @classmethod
     def _from_toml(cls, path: Path) -> Schema:
         try:
-            declared = tomllib.loads(path.read_text(encoding="utf-8"))
+            written = path.read_text(encoding="utf-8")
         except OSError as error:
             raise SchemaError(f"cannot read the schema {str(path)!r}: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise SchemaError(f"the schema {str(path)!r} is not a text in UTF-8") from None
+        holes = [
+            str(number) for number, line in enumerate(written.splitlines(), 1) if HOLE in line.split("#")[0]
+        ]
+        if holes:
             raise SchemaError(
-                f"{str(path)!r} is not valid TOML: {error}; a draft's holes must be filled"
-            ) from None
-        return cls.of(declared)
+                f"{str(path)!r} still has holes ({HOLE}) where public facts belong: "
+                f"see line {', '.join(holes)}"
+            )
+        try:
+            return cls.of(tomllib.loads(written))
+        except tomllib.TOMLDecodeError as error:
+            raise SchemaError(f"{str(path)!r} is not valid TOML: {error}") from None
 
     def form(self) -> dict[str, Any]:
         """The schema as plain data, in canonical form: what `Schema.of` reads back."""

@@ -10,10 +10,10 @@ from fractions import Fraction
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import HealthCheck, given, settings
-from tests.queries.random_expressions import SCHEMA, batch_of, queries, row, scalars, vectors
 
 import sulq
 from sulq.queries.expressions import Batch, Node, Scope
+from tests.queries.random_expressions import SCHEMA, batch_of, queries, row, scalars, vectors
 
 many = settings(
     max_examples=1100,

@@ -69,10 +69,21 @@ class Node:
         canonical = json.dumps(self.form, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
-    def given(self, **values: Node | float | str) -> Node:
+    def reads(self) -> frozenset[str]:
+        """The names of the columns the expression looks at."""
+        return frozenset().union(*(child.reads() for child in _children(self)))
+
+    def given(self, **values: Operand) -> Node:
         """The expression with columns replaced: `φ.given(label=-col("label"))`."""
-        replacements = {name: node(value) for name, value in values.items()}
-        return _substituted(self, replacements)
+        return self.substituted({name: node(value) for name, value in values.items()})
+
+    def substituted(self, replacements: Mapping[str, Node]) -> Node:
+        def new(value: Any) -> Any:
+            if isinstance(value, Node):
+                return value.substituted(replacements)
+            return tuple(map(new, value)) if isinstance(value, tuple) else value
+
+        return type(self)(**{f.name: new(getattr(self, f.name)) for f in fields(self)})  # type: ignore[arg-type]
 
     def isin(self, *values: str | int) -> Node:
         """Whether a category is one of these values."""
@@ -267,6 +278,12 @@ class Column(Node):
 
     def value(self, batch: Batch) -> Values:
         return batch.columns[self.name]
+
+    def reads(self) -> frozenset[str]:
+        return frozenset([self.name])
+
+    def substituted(self, replacements: Mapping[str, Node]) -> Node:
+        return replacements.get(self.name, self)
 
 
 def column_grid(kind: Real | Integer) -> tuple[int, int, int]:
@@ -596,14 +613,7 @@ def clip(expression: Operand, low: float, high: float) -> Clip:
     return Clip(node(expression), low, high)
 
 
-def columns_of(expression: Node) -> frozenset[str]:
-    """The names of the columns an expression reads."""
-    if isinstance(expression, Column):
-        return frozenset([expression.name])
-    return frozenset().union(*(columns_of(child) for child in children(expression)))
-
-
-def children(expression: Node) -> list[Node]:
+def _children(expression: Node) -> list[Node]:
     found: list[Node] = []
     for field in fields(expression):  # type: ignore[arg-type]
         value = getattr(expression, field.name)
@@ -611,18 +621,6 @@ def children(expression: Node) -> list[Node]:
             item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node)
         )
     return found
-
-
-def _substituted(expression: Node, replacements: Mapping[str, Node]) -> Node:
-    if isinstance(expression, Column):
-        return replacements.get(expression.name, expression)
-
-    def new(value: Any) -> Any:
-        if isinstance(value, Node):
-            return _substituted(value, replacements)
-        return tuple(map(new, value)) if isinstance(value, tuple) else value
-
-    return type(expression)(**{f.name: new(getattr(expression, f.name)) for f in fields(expression)})  # type: ignore[arg-type]
 
 
 def _plain(value: Any) -> Any:

@@ -55,6 +55,14 @@ class Function(Node):
         natural = {name: _decoded(kinds[name], batch.columns[name]) for name in self.columns}
         return np.trunc(self._clipped(natural, batch.rows) * 2.0 ** column_grid(self.range)[0])
 
+    def reads(self) -> frozenset[str]:
+        return frozenset(self.columns)
+
+    def substituted(self, replacements: Mapping[str, Node]) -> Node:
+        if self.reads() & replacements.keys():
+            raise QueryError("what a Python function reads cannot be replaced: write it as an expression")
+        return self
+
     def _clipped(self, columns: Mapping[str, Values], rows: int) -> Floats:
         try:
             values = self._called(columns, rows)
@@ -102,7 +110,10 @@ def row_function(
     """
     if not columns:
         raise QueryError("a row function names the columns it reads")
-    return Function(tuple(columns), Real(low, high).low, Real(low, high).high, int(width), function)
+    if width < 1:
+        raise QueryError(f"a row function's width must be at least 1, not {width!r}")
+    bounds = Real(low, high)
+    return Function(tuple(columns), bounds.low, bounds.high, width, function)
 
 
 def _decoded(kind: Kind, values: Values) -> Values:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Batch, Floats, Node, Scope, Values, columns_of
+from sulq.queries.expressions import Batch, Floats, Node, Scope, Values
 from sulq.queries.facts import BLOCK, EXACT, Integers
 
 JOINT_CELLS = 2**14
@@ -60,7 +60,7 @@ class Kernel:
     def __init__(self, parts: Sequence[Node], scope: Scope) -> None:
         self.scope = scope
         self.parts = list(parts)
-        self.columns = sorted(frozenset().union(*map(columns_of, parts)))
+        self.columns = sorted(frozenset().union(*(part.reads() for part in parts)))
         for part in parts:
             scope.number(part)
         self._tables = {i: _table(part, scope) for i, part in enumerate(parts) if isinstance(part, OneHot)}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Constant, Node, Operand, Scope, col, columns_of, node
+from sulq.queries.expressions import Constant, Node, Operand, Scope, col, node
 from sulq.queries.facts import Number, ceil_sqrt
 from sulq.queries.vectors import Only, Outer
 from sulq.schema import Schema
@@ -105,7 +105,7 @@ class Round:
     def columns(self) -> frozenset[str]:
         """The columns the round reads."""
         asked = [node for query in self.queries for node in (*query.parts, *query.by)]
-        return frozenset().union(*map(columns_of, asked))
+        return frozenset().union(*(part.reads() for part in asked))
 
     def sensitivity(
         self, schema: Schema | Scope, order: Literal[1, 2], neighbours: Neighbours = "replace"

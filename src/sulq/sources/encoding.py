@@ -72,7 +72,7 @@ def _integer(kind: Integer, array: pa.Array) -> Encoded:
     missing = int(_set(kind.missing))
     if _is_text(array.type):
         # A double holds whole numbers up to 2^53; beyond, the exact 64-bit reading counts where there is one.
-        floats, whole = _parsed(array, "TRY_CAST(x AS DOUBLE)"), _parsed(array, "TRY_CAST(x AS BIGINT)")
+        floats, whole = _floats(array), parsed(array, "TRY_CAST(x AS BIGINT)")
         values = _clamped_floats(floats, kind.low, kind.high, missing)
         large = np.abs(floats) >= 2.0**53
         exact = np.asarray(large & ~np.asarray(whole.is_null()))
@@ -100,7 +100,7 @@ def _clamped_floats(values: NDArray[np.float64], low: int, high: int, missing: i
 def _boolean(kind: Boolean, array: pa.Array) -> Encoded:
     if _is_text(array.type):
         number = "TRY_CAST(x AS DOUBLE)"
-        array = _parsed(
+        array = parsed(
             array, f"COALESCE(TRY_CAST(x AS BOOLEAN), CASE WHEN NOT isnan({number}) THEN {number} <> 0 END)"
         )
     if pa.types.is_null(array.type):
@@ -137,7 +137,7 @@ def _comparable(kind: Category, array: pa.Array) -> tuple[pa.Array, pa.Array]:
 def _floats(array: pa.Array) -> NDArray[np.float64]:
     """Any column as float64, NaN where there is no number."""
     if _is_text(array.type):
-        return np.asarray(_parsed(array, "TRY_CAST(x AS DOUBLE)"))
+        array = parsed(array, "TRY_CAST(x AS DOUBLE)")
     if array.null_count == 0 and pa.types.is_float64(array.type):
         return np.asarray(array)
     if pa.types.is_float16(array.type):
@@ -148,13 +148,12 @@ def _floats(array: pa.Array) -> NDArray[np.float64]:
 _thread = threading.local()
 
 
-def _parsed(array: pa.Array, sql: str) -> Any:
-    """Text read as SQL reads it, NULL where it cannot be."""
+def parsed(array: pa.Array, sql: str) -> pa.Array:
+    """Text read as an SQL expression of `x` reads it, null where it cannot."""
     if not hasattr(_thread, "duckdb"):
         _thread.duckdb = duckdb.connect(config={"threads": 1})
     texts = pa.table({"x": array.cast(pa.large_string())})
-    column = _thread.duckdb.from_arrow(texts).project(f"{sql} AS y").to_arrow_table()["y"].combine_chunks()
-    return _floats(column) if pa.types.is_float64(column.type) else column
+    return _thread.duckdb.from_arrow(texts).project(f"{sql} AS y").to_arrow_table()["y"].combine_chunks()
 
 
 def _filled(array: pa.Array, with_: int) -> NDArray[Any]:

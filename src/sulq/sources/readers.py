@@ -138,8 +138,8 @@ def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str |
     if isinstance(data, pa.Table):
         return Table(data)
     library = type(data).__module__.partition(".")[0]
-    if library == "polars" and hasattr(data, "columns"):
-        frame = data.collect() if hasattr(data, "collect") else data
+    if library == "polars" and hasattr(data, "lazy"):
+        frame = data.lazy().collect()
         return Table(frame.select([name for name in frame.columns if name in columns]).to_arrow())
     if library == "pandas" and hasattr(data, "columns"):
         return Table(_arrays({str(name): data[name] for name in data.columns if str(name) in columns}))
@@ -204,8 +204,8 @@ def _csv(paths: Sequence[Path]) -> duckdb.DuckDBPyRelation:
 def _header(path: Path) -> tuple[str, tuple[str, ...]]:
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-            line = file.readline()
+        with opener(path, "rb") as file:
+            line = file.readline().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise SchemaError(f"the header of {str(path)!r} cannot be read") from None
     delimiter = max(",;\t|", key=line.count)

@@ -1,0 +1,18 @@
+"""The sample that ships with sulq: see the README beside this file for where it comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sulq.sources.source import Source, open
+
+
+def randhie() -> Source:
+    """The RAND Health Insurance Experiment: 20,190 years in the lives of 5,912 people.
+
+    >>> people = randhie()
+    >>> people.rows
+    20190
+    """
+    folder = Path(__file__).parent
+    return open(folder / "randhie.parquet", folder / "randhie.toml")

@@ -1,0 +1,98 @@
+"""Opening: clear refusals, made before a row is read."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import sulq
+
+SCHEMA = {"x": sulq.Real(0, 10)}
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "complaint"),
+    [
+        ("nowhere.csv", {}, "no file 'nowhere.csv'"),
+        (3, {}, "cannot open a int"),
+        (np.zeros((2, 2)), {}, "shape"),
+        (np.zeros((2, 1, 1)), {}, "shape"),
+        ({"y": [1]}, {}, "no column 'x'"),
+        ({"x": np.zeros(2)}, {"threads": 0}, "threads"),
+        ({"x": np.zeros(2)}, {"memory": "lots"}, "memory is a number of bytes"),
+        ({"x": np.zeros(2)}, {"memory": -1}, "memory is a number of bytes"),
+        ({"x": np.zeros(2)}, {"table": "t"}, "table="),
+    ],
+)
+def test_bad_input_is_refused(data: Any, settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(sulq.SchemaError, match=complaint):
+        sulq.open(data, SCHEMA, **settings)
+
+
+def test_bad_files_are_refused(tmp_path: Path) -> None:
+    for name, content, complaint in (
+        ("a.parquet", b"not parquet", "not a readable Parquet file"),
+        ("b.csv", b"", "must name the columns"),
+        ("c.csv", b"x,x\n1,2\n", "each once"),
+        ("d.csv", b"y\n1\n", "no column 'x'; it has y"),
+        ("e.xlsx", b"", "neither Parquet"),
+        ("f.csv", b"\xff\xfe\n", "cannot be read"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(sulq.SchemaError, match=complaint):
+            sulq.open(tmp_path / name, SCHEMA)
+    (tmp_path / "g1.csv").write_text("x\n1\n")
+    (tmp_path / "g2.csv").write_text("y\n1\n")
+    with pytest.raises(sulq.SchemaError, match="different headers"):
+        sulq.open(tmp_path / "g*.csv", SCHEMA)
+    with pytest.raises(sulq.SchemaError, match="several kinds"):
+        sulq.open(tmp_path / "*", SCHEMA)
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "h1.parquet")
+    pl.DataFrame({"x": ["1"]}).write_parquet(tmp_path / "h2.parquet")
+    with pytest.raises(sulq.SchemaError, match="other columns or types"):
+        sulq.open(str(tmp_path / "h*.parquet"), SCHEMA)
+
+
+def total(source: sulq.Source) -> Any:
+    return source.exact().ask(sulq.Round([sulq.total(sulq.col("x"))]))[0].value
+
+
+def test_every_kind_of_input_opens(tmp_path: Path) -> None:
+    database = tmp_path / "people.duckdb"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 2.5 AS x UNION ALL SELECT 1.0")
+    with pytest.raises(sulq.SchemaError, match="which table="):
+        sulq.open(database, SCHEMA)
+    with pytest.raises(sulq.SchemaError, match="no table 'nobody'"):
+        sulq.open(database, SCHEMA, table="nobody")
+    (tmp_path / "t.tsv").write_text("other\tx\na\t2.5\nb\t1\n")
+    with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
+        file.write("x\n2.5\n1\n")
+    structured = np.array([(2.5, 1), (1.0, 2)], dtype=[("x", float), ("z", int)])
+    frame = pl.DataFrame({"x": [2.5, 1.0]})
+    for data in (
+        tmp_path / "t.tsv",
+        tmp_path / "t.csv.gz",
+        structured,
+        np.array([[2.5], [1.0]]),
+        np.array([2.5, 1]),
+        frame.lazy(),
+        frame.to_arrow().to_batches()[0],
+        {"x": [2.5, 1]},
+    ):
+        assert total(sulq.open(data, SCHEMA)) == 3.5
+    assert total(sulq.open(database, SCHEMA, table="people")) == 3.5
+
+
+def test_files_larger_than_memory_are_read_in_pieces(tmp_path: Path) -> None:
+    pl.DataFrame({"x": np.full(300_000, 0.5)}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"x": np.full(200_000, 0.25)}).write_parquet(tmp_path / "b.parquet")
+    source = sulq.open(tmp_path / "*.parquet", SCHEMA, memory="1kB")
+    assert source.rows == 500_000
+    assert total(source) == 200_000

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.sources.storage import Storage
+
+
+def test_columns_go_to_disk_when_memory_is_used_up() -> None:
+    storage = Storage(limit=100)
+    small, large = storage.column(np.dtype(np.int32), 20), storage.column(np.dtype(np.int32), 20)
+    values = np.arange(20, dtype=np.int32)
+    for column in (small, large):
+        column.write(10, values[10:])
+        column.write(0, values[:10])
+        assert (column.read(3, 17) == values[3:17]).all()
+    assert storage.used == 80
+    small.free()
+    assert storage.used == 0
+
+
+def test_a_growing_column_moves_to_disk_with_what_it_holds() -> None:
+    storage = Storage(limit=1000)
+    column = storage.column(np.dtype(np.int64))
+    for start in range(0, 1000, 10):
+        column.write(start, np.arange(start, start + 10))
+    assert storage.used == 0
+    assert (column.read(0, 1000) == np.arange(1000)).all()
+
+
+def test_what_is_on_disk_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    column = Storage(limit=0).column(np.dtype(np.int64), 1000)
+    column.write(0, np.arange(1000))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_room_for_a_temporary_file_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    with pytest.raises(sulq.SulqError, match="TMPDIR"):
+        Storage(limit=0).column(np.dtype(np.int64), 10)
+
+
+def test_a_closed_source_reads_its_columns_anew() -> None:
+    source = sulq.open({"x": np.array([1, 2])}, {"x": sulq.Integer(0, 5)}, memory=0)
+    asked = sulq.Round([sulq.total(sulq.col("x"))])
+    assert source.exact().ask(asked)[0].value == 3
+    source.close()
+    assert source.exact().ask(asked)[0].value == 3

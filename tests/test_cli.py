@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import sulq
+from sulq.cli import main
+from sulq.schema import Schema
+
+
+def test_the_demo_shows_the_schema_answers_and_what_is_next(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out
+    for words in ("doctor_visits", "78.2%", "2.779", "in the 2-norm", "sulq schema draft"):
+        assert words in shown
+
+
+def test_a_draft_has_types_and_holes_and_once_filled_is_a_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "people.csv"
+    data.write_text('age,"first name",height,sick,empty\n31,Ann,1.7,true,\n64,Bob,,false,\n,Cy,1.8,TRUE,\n')
+    assert main(["schema", "draft", str(data)]) == 0
+    drafted = capsys.readouterr().out
+    assert "Ann" not in drafted
+    assert "64" not in drafted
+    path = tmp_path / "people.toml"
+    path.write_text(drafted)
+    with pytest.raises(sulq.SchemaError, match="holes"):
+        Schema.of(path)
+    filled = drafted.replace("values = ___", 'values = ["Ann", "Bob"]').replace("low = ___", "low = 0")
+    path.write_text(filled.replace("high = ___", "high = 120"))
+    kinds = {name: kind["type"] for name, kind in tomllib.loads(path.read_text())["columns"].items()}
+    assert kinds == {
+        "age": "integer", "first name": "category", "height": "real", "sick": "boolean", "empty": "category",
+    }  # fmt: skip
+    assert main(["schema", "show", str(path), "--data", str(data)]) == 0
+    shown = capsys.readouterr().out
+    assert "first name" in shown
+    assert "has these columns" in shown
+
+
+def test_a_draft_of_parquet_takes_its_types_from_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    sample = Path(sulq.__file__).parent / "samples" / "randhie.parquet"
+    assert main(["schema", "draft", str(sample)]) == 0
+    drafted = capsys.readouterr().out
+    assert '[columns.limited]\ntype = "boolean"' in drafted
+    assert '[columns.plan]\ntype = "category"' in drafted
+    assert '[columns.income]\ntype = "real"' in drafted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["schema", "draft", "nowhere.csv"], "sulq: no file 'nowhere.csv'"),
+        (["schema", "show", "nowhere.toml"], "sulq: cannot read the schema 'nowhere.toml'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(complaint)
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "sulq demo" in capsys.readouterr().out
