@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 $(VENV)/.ready: pyproject.toml
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -25,6 +25,10 @@ lint: $(VENV)/.ready
 	@$(BIN)/ruff format --quiet --check src tests benchmarks
 	@echo "· mypy --strict"
 	@$(BIN)/mypy --no-error-summary
+
+bench: $(VENV)/.ready
+	@echo "· benchmarks (some minutes; the data takes 3 GB in benchmarks/data)"
+	@$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,13 +6,12 @@ import math
 from typing import Any
 
 import hypothesis.strategies as st
-import numpy as np
 import pyarrow as pa
 
 import sulq
-from sulq.queries.expressions import Batch, Node, Scope
-from sulq.queries.vectors import Only
-from sulq.sources.encoding import encoded
+from sulq.queries.expressions import Batch, Column, Node, Scope
+from sulq.queries.vectors import Feature, Only
+from sulq.sources.encoding import encoded_leaf
 
 SCHEMA = sulq.Schema(
     {
@@ -53,16 +52,18 @@ row = st.fixed_dictionaries(cells)
 ARROW = {"i": pa.int64(), "long": pa.int64(), "b": pa.bool_(), "c": pa.string(), "d": pa.string()}
 
 
-def columns_from(rows: list[dict[str, Any]]) -> dict[str, np.ndarray[Any, Any]]:
-    """Raw rows, cleaned and encoded."""
-    return {
-        name: encoded(kind, pa.array([r[name] for r in rows], ARROW.get(name, pa.float64())))
-        for name, kind in SCHEMA.items()
-    }
-
-
 def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
-    return Batch(scope, columns_from(rows), len(rows))
+    """Raw rows, cleaned and encoded."""
+    leaves = [
+        leaf(name) for name in SCHEMA for leaf in (Column, Feature) if leaf is Column or name in NUMERIC
+    ]
+    columns = {
+        leaf.key: encoded_leaf(
+            leaf, scope, pa.array([r[leaf.name] for r in rows], ARROW.get(leaf.name, pa.float64()))
+        )
+        for leaf in leaves
+    }
+    return Batch(scope, columns, len(rows))
 
 
 @st.composite

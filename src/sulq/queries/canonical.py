@@ -9,14 +9,14 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.queries import codes, expressions, vectors
-from sulq.queries.expressions import Node
+from sulq.queries.expressions import Leaf, Node
 from sulq.queries.rounds import Query, Round
 
 NODES: dict[str, type[Node]] = {
     cls.__name__: cls
     for module in (expressions, codes, vectors)
     for cls in vars(module).values()
-    if isinstance(cls, type) and issubclass(cls, Node) and cls is not Node
+    if isinstance(cls, type) and issubclass(cls, Node) and cls not in (Node, Leaf)
 }
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Batch, Constant, Floats, Node, Scope, Values, once, truncated
+from sulq.queries.expressions import Batch, Constant, Floats, Node, Scope, Values, densest, once, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
 
 MOST_CELLS = 2**26
@@ -73,12 +73,15 @@ class Nearest(Node):
 
     def value(self, batch: Batch) -> Values:
         bits, centres = self._grid(batch.scope)
-        scores = (-2.0 * centres) @ batch.number(self.point, bits)
+        scores = np.matmul(-2.0 * centres, batch.number(self.point, bits), out=batch.room(self, len(centres)))
         scores += (centres * centres).sum(axis=1)[:, np.newaxis]
         code: Values = np.zeros(batch.rows, dtype=np.min_scalar_type(len(scores) - 1))
         best = scores[0]
         for position, score in enumerate(scores[1:], start=1):
-            np.copyto(code, code.dtype.type(position), where=score < best)
+            # A masked copy would branch on every row; this is arithmetic alone, and modular for small types.
+            change = code.dtype.type(position) - code
+            change *= score < best
+            code += change
             np.minimum(best, score, out=best)
         return code
 
@@ -140,6 +143,9 @@ class OneHot(Node):
     def sums(self, batch: Batch) -> Floats:
         size = batch.scope.code(self.choice).size
         return np.bincount(batch.code(self.choice), minlength=size).astype(np.float64)
+
+    def breadth(self, scope: Scope) -> int:
+        return densest(self.choice, scope)
 
 
 @dataclass(frozen=True, eq=False)

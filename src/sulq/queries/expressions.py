@@ -57,6 +57,10 @@ class Node:
         """The sum over the block, exact: see `facts` for why."""
         return np.asarray(batch.number(self).sum(axis=1))
 
+    def breadth(self, scope: Scope) -> int:
+        """The most numbers a row that summing this builds on its way."""
+        return densest(self, scope)
+
     @cached_property
     def form(self) -> dict[str, Any]:
         """The expression as plain data, in canonical form; `parse` reads it back."""
@@ -69,9 +73,9 @@ class Node:
         canonical = json.dumps(self.form, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
-    def reads(self) -> frozenset[str]:
-        """The names of the columns the expression looks at."""
-        return frozenset().union(*(child.reads() for child in _children(self)))
+    def leaves(self) -> dict[str, Leaf]:
+        """The encoded columns the expression looks at, by key."""
+        return {key: leaf for child in _children(self) for key, leaf in child.leaves().items()}
 
     def given(self, **values: Operand) -> Node:
         """The expression with columns replaced: `φ.given(label=-col("label"))`."""
@@ -203,7 +207,7 @@ def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:
 
 
 class Batch:
-    """A block of encoded rows, with every expression's value on it computed at most once."""
+    """A block of encoded columns, by their leaves' keys; every expression on it is computed at most once."""
 
     def __init__(
         self, scope: Scope, columns: Mapping[str, Values], rows: int, room: dict[str, Floats] | None = None
@@ -264,8 +268,21 @@ def regridded(values: Floats, shift: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Column(Node):
+class Leaf(Node):
+    """What a source keeps an encoded array of: a column as it is, or on another scale."""
+
     name: str
+
+    def value(self, batch: Batch) -> Values:
+        return batch.columns[self.key]
+
+    def leaves(self) -> dict[str, Leaf]:
+        return {self.key: self}
+
+
+@dataclass(frozen=True, eq=False)
+class Column(Leaf):
+    """The value of a column."""
 
     def facts(self, scope: Scope) -> Number | Code:
         kind = scope.schema[self.name]
@@ -275,12 +292,6 @@ class Column(Node):
             return flag()
         bits, low, high = column_grid(kind)
         return number(bits, np.array([low]), np.array([high]), rounded=isinstance(kind, Real) or bits < 0)
-
-    def value(self, batch: Batch) -> Values:
-        return batch.columns[self.name]
-
-    def reads(self) -> frozenset[str]:
-        return frozenset([self.name])
 
     def substituted(self, replacements: Mapping[str, Node]) -> Node:
         return replacements.get(self.name, self)
@@ -611,6 +622,15 @@ def where(condition: Node, then: Operand, otherwise: Operand) -> Where:
 def clip(expression: Operand, low: float, high: float) -> Clip:
     """The expression with every coordinate brought between low and high."""
     return Clip(node(expression), low, high)
+
+
+def densest(expression: Node, scope: Scope) -> int:
+    """The widest value among an expression and all it is made of."""
+    if isinstance(expression, Constant):
+        return 1
+    facts = scope.facts(expression)
+    own = facts.width if isinstance(facts, Number) else 1
+    return max([own, *(densest(child, scope) for child in _children(expression))])
 
 
 def _children(expression: Node) -> list[Node]:

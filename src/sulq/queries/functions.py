@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Batch, Floats, Node, Scope, Values, column_grid
+from sulq.queries.expressions import Batch, Floats, Leaf, Node, Scope, Values, col, column_grid
 from sulq.queries.facts import Number, number
 from sulq.schema import Boolean, Category, Kind, Real
 
@@ -52,14 +52,14 @@ class Function(Node):
 
     def value(self, batch: Batch) -> Values:
         kinds = {name: batch.scope.schema[name] for name in self.columns}
-        natural = {name: _decoded(kinds[name], batch.columns[name]) for name in self.columns}
+        natural = {name: _decoded(kinds[name], batch.value(col(name))) for name in self.columns}
         return np.trunc(self._clipped(natural, batch.rows) * 2.0 ** column_grid(self.range)[0])
 
-    def reads(self) -> frozenset[str]:
-        return frozenset(self.columns)
+    def leaves(self) -> dict[str, Leaf]:
+        return {col(name).key: col(name) for name in self.columns}
 
     def substituted(self, replacements: Mapping[str, Node]) -> Node:
-        if self.reads() & replacements.keys():
+        if set(self.columns) & replacements.keys():
             raise QueryError("what a Python function reads cannot be replaced: write it as an expression")
         return self
 

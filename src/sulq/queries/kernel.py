@@ -18,8 +18,10 @@ from sulq.queries.expressions import Batch, Floats, Node, Scope, Values
 from sulq.queries.facts import BLOCK, EXACT, Integers
 
 JOINT_CELLS = 2**14
-WORKING_SET = 2**19
-"""How many numbers a block may hold to stay in a core's cache."""
+WORKING_SET = 2**20
+"""How many numbers the columns of a block may hold to stay in a core's cache."""
+MOST_NUMBERS = 2**23
+"""How many numbers any step of a block may build, whatever is asked."""
 BLOCKS_PER_FOLD = 2**63 // EXACT // 2
 
 
@@ -60,14 +62,15 @@ class Kernel:
     def __init__(self, parts: Sequence[Node], scope: Scope) -> None:
         self.scope = scope
         self.parts = list(parts)
-        self.columns = sorted(frozenset().union(*(part.reads() for part in parts)))
+        self.leaves = {key: leaf for part in parts for key, leaf in part.leaves().items()}
         for part in parts:
             scope.number(part)
         self._tables = {i: _table(part, scope) for i, part in enumerate(parts) if isinstance(part, OneHot)}
         self._joint = _packed(self._tables.values())
         self._sums = [part for part in parts if not isinstance(part, OneHot)]
-        rows = WORKING_SET // max(len(self.columns), 1)
-        self.block = min(BLOCK, max(2**13, 2 ** (rows.bit_length() - 1)))
+        in_cache = max(2**13, WORKING_SET // max(len(self.leaves), 1)) if self._sums else BLOCK
+        in_memory = max(1, MOST_NUMBERS // max(part.breadth(scope) for part in parts))
+        self.block = min(BLOCK, 2 ** (min(in_cache, in_memory).bit_length() - 1))
 
     def sums(self, columns: Mapping[str, Values], rows: int, room: dict[str, Floats]) -> list[Integers]:
         """The integers one block of at most `block` encoded rows adds to the running totals.

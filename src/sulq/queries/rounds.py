@@ -29,12 +29,20 @@ By = Node | str | Sequence[Node | str] | None
 
 @dataclass(frozen=True)
 class Query:
-    """One statistic: a count, a total or a mean, of some rows (`where`), in groups (`by`)."""
+    """One statistic: a count, a total or a mean, of some rows (`where`), in groups (`by`).
+
+    How well it should be answered is part of the question: either every number of the answer within
+    `tolerance` but for a chance of `beta`, or an error that is smaller the larger its `weight` is among
+    the queries of its round.
+    """
 
     statistic: Statistic
     value: Node
     where: Node | None
     by: tuple[Node, ...]
+    weight: Fraction = Fraction(1)
+    tolerance: Fraction | None = None
+    beta: Fraction | None = None
 
     @cached_property
     def parts(self) -> tuple[Node, ...]:
@@ -64,12 +72,18 @@ class Query:
             "value": self.value.form,
             "where": None if self.where is None else self.where.form,
             "by": [choice.form for choice in self.by],
+            "weight": str(self.weight),
+            "tolerance": None if self.tolerance is None else str(self.tolerance),
+            "beta": None if self.beta is None else str(self.beta),
         }
 
 
 @dataclass(frozen=True)
 class Round:
     """Queries asked at once: one interaction with whoever answers.
+
+    `share` is the part of the run's budget the round may cost, where it costs anything and its queries do
+    not state tolerances. `repeat` tells apart rounds that ask the same again, for fresh noise.
 
     >>> from sulq.queries.expressions import col
     >>> from sulq.schema import Boolean, Real
@@ -100,12 +114,6 @@ class Round:
     def key(self) -> str:
         """Names the round: equal for equal questions, on every machine."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()
-
-    @cached_property
-    def columns(self) -> frozenset[str]:
-        """The columns the round reads."""
-        asked = [node for query in self.queries for node in (*query.parts, *query.by)]
-        return frozenset().union(*(part.reads() for part in asked))
 
     def sensitivity(
         self, schema: Schema | Scope, order: Literal[1, 2], neighbours: Neighbours = "replace"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,10 +11,24 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.queries.codes import MOST_CELLS, OneHot
-from sulq.queries.expressions import Batch, Constant, Floats, Node, Operand, Scope, Values, col, node, once
+from sulq.queries.expressions import (
+    Batch,
+    Constant,
+    Floats,
+    Leaf,
+    Node,
+    Operand,
+    Scope,
+    Values,
+    col,
+    densest,
+    node,
+    once,
+)
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
 
-FEATURE_BITS = 16
+FEATURE_BITS = 15
+TOP = 2**FEATURE_BITS - 1
 GROUPS_BY_PRODUCT = 24
 SLACK = 1 - 2.0**-48
 
@@ -27,7 +41,7 @@ class Vector(Node):
 
     def __post_init__(self) -> None:
         if not self.parts:
-            raise QueryError("a vector needs at least one part")
+            raise QueryError("a vector needs at least one coordinate")
 
     def facts(self, scope: Scope) -> Number:
         parts = [scope.number(part) for part in self.parts]
@@ -35,51 +49,58 @@ class Vector(Node):
         return joined(parts, common_bits(*parts))
 
     def value(self, batch: Batch) -> Values:
-        bits = batch.scope.number(self).bits
-        return np.concatenate([batch.number(part, bits) for part in self.parts])
+        facts = batch.scope.number(self)
+        values = batch.room(self, facts.width)
+        start = 0
+        for part in self.parts:
+            own = batch.scope.number(part)
+            stop = start + own.width
+            # On one grid the conversion to float64 and the copy are one step.
+            values[start:stop] = (
+                batch.value(part) if own.bits == facts.bits else batch.number(part, facts.bits)
+            )
+            start = stop
+        return values
 
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Node):
     """Every coordinate moved and stretched so that its public interval becomes [−1, 1].
 
-    Computed as trunc((v − middle) · stretch): the difference is exact, the product is rounded once, and
-    the stretch is short by 2^-48 of itself, more than that rounding, so the result never passes 1. Each
-    element is computed alone, so it is the same in every batch.
+    Computed as rint((v − middle) · stretch): the difference is exact, the product is rounded once, and each
+    element is computed alone, so it is the same in every batch. The ends of the interval become ±TOP, and
+    rounding is monotone, so nothing passes them.
     """
 
-    parts: tuple[Node, ...]
-
-    def __post_init__(self) -> None:
-        if not self.parts:
-            raise QueryError("features need at least one column")
+    inner: Node
 
     def facts(self, scope: Scope) -> Number:
-        parts = [scope.number(part) for part in self.parts]
-        _fits(sum(part.width for part in parts))
-        moves = np.concatenate([part.low < part.high for part in parts])
-        top = np.where(moves, 2**FEATURE_BITS, 0).astype(np.int64)
+        inner = scope.number(self.inner)
+        top = np.where(inner.low < inner.high, TOP, 0).astype(np.int64)
         return number(FEATURE_BITS, -top, top, rounded=True)
 
     def value(self, batch: Batch) -> Values:
-        middle, stretch = self._affine(batch.scope)
-        values = batch.room(self, len(middle))
-        start = 0
-        for part in self.parts:
-            own = np.atleast_2d(batch.value(part))
-            np.subtract(own, middle[start : start + len(own)], out=values[start : start + len(own)])
-            start += len(own)
-        values *= stretch
-        return np.trunc(values, out=values)
+        return scaled(batch.number(self.inner), batch.scope.number(self.inner))
 
-    @once
-    def _affine(self, scope: Scope) -> tuple[Floats, Floats]:
-        """What to subtract from every coordinate, and what to multiply it by."""
-        parts = [scope.number(part) for part in self.parts]
-        low, high = (np.concatenate([getattr(part, side) for part in parts]) for side in ("low", "high"))
-        span = (high - low).astype(np.float64)
-        stretch = np.divide(2.0 ** (FEATURE_BITS + 1) * SLACK, span, out=np.zeros_like(span), where=span > 0)
-        return ((low + high) / 2.0)[:, np.newaxis], stretch[:, np.newaxis]
+
+@dataclass(frozen=True, eq=False)
+class Feature(Leaf):
+    """A column with its public interval scaled to [−1, 1], encoded once in 16 bits."""
+
+    def facts(self, scope: Scope) -> Number:
+        return Scaled(col(self.name)).facts(scope)
+
+    def substituted(self, replacements: Mapping[str, Node]) -> Node:
+        return Scaled(replacements[self.name]) if self.name in replacements else self
+
+
+def scaled(values: Values, facts: Number) -> Floats:
+    """Values with these facts, their public intervals scaled to ±TOP."""
+    span = (facts.high - facts.low).astype(np.float64)
+    stretch = np.divide(2.0 * TOP * SLACK, span, out=np.zeros_like(span), where=span > 0)
+    moved = values - ((facts.low + facts.high) / 2.0)[:, np.newaxis]
+    moved *= stretch[:, np.newaxis]
+    return np.rint(moved, out=moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,12 +236,17 @@ class Outer(Node):
         a, b = self._values(batch)
         return np.asarray((a @ b.T).ravel())
 
+    def breadth(self, scope: Scope) -> int:
+        left = self.left.choice if isinstance(self.left, OneHot) else self.left
+        return max(densest(left, scope), densest(self.right, scope), GROUPS_BY_PRODUCT)
+
     def _grouped(self, groups: OneHot, batch: Batch) -> Floats:
         size = batch.scope.code(groups.choice).size
         code = batch.code(groups.choice)
         values = batch.number(self.right, self._factors(batch.scope)[1].bits)
         if size <= GROUPS_BY_PRODUCT and len(values) > 1:
-            members = (code == np.arange(size, dtype=code.dtype)[:, np.newaxis]).astype(np.float64)
+            members = batch.room(groups, size)
+            members[:] = code == np.arange(size, dtype=code.dtype)[:, np.newaxis]
             return np.asarray((members @ values.T).ravel())
         sums = [np.bincount(code, weights=row, minlength=size) for row in values]
         return np.stack(sums, axis=1, dtype=np.float64).ravel()
@@ -268,6 +294,9 @@ class Gram(Node):
         x = batch.number(self.inner, self._factor(batch.scope).bits)
         return np.asarray((x @ x.T)[np.triu_indices(len(x))])
 
+    def breadth(self, scope: Scope) -> int:
+        return densest(self.inner, scope)
+
     @once
     def _factor(self, scope: Scope) -> Number:
         inner = scope.number(self.inner)
@@ -301,6 +330,9 @@ class Only(Node):
     def sums(self, batch: Batch) -> Floats:
         return self.inner.sums(batch.only(batch.condition(self.condition)))
 
+    def breadth(self, scope: Scope) -> int:
+        return max(self.inner.breadth(scope), densest(self.condition, scope))
+
 
 def vector(*parts: Operand) -> Vector:
     """Numbers and vectors laid end to end."""
@@ -316,8 +348,10 @@ def features(*columns: str | Node, norm: float | None = None, order: int = 2) ->
     names = [column for column in columns if isinstance(column, str)]
     if len(set(names)) < len(names):
         raise QueryError("a feature is named twice")
-    scaled = Scaled(tuple(col(c) if isinstance(c, str) else c for c in columns))
-    return scaled if norm is None else ClipNorm(scaled, norm, order)
+    point = Vector(
+        tuple(Feature(column) if isinstance(column, str) else Scaled(column) for column in columns)
+    )
+    return point if norm is None else ClipNorm(point, norm, order)
 
 
 def clip_norm(expression: Node, bound: float, order: int = 2) -> ClipNorm:

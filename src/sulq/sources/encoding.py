@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sulq.errors import SchemaError
-from sulq.queries.expressions import column_grid
+from sulq.queries.expressions import Leaf, Scope, col, column_grid
+from sulq.queries.vectors import Feature, scaled
 from sulq.schema import Boolean, Category, Integer, Kind, Real
 
 Encoded = NDArray[Any]
@@ -34,6 +35,19 @@ def dtype_of(kind: Kind) -> np.dtype[Any]:
         return np.dtype(np.int32)
     _, low, high = column_grid(kind)
     return np.promote_types(np.min_scalar_type(low), np.min_scalar_type(high))
+
+
+def dtype_of_leaf(leaf: Leaf, kind: Kind) -> np.dtype[Any]:
+    return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(kind)
+
+
+def encoded_leaf(leaf: Leaf, scope: Scope, array: pa.Array) -> Encoded:
+    """A piece of a column, clean, and on the scale the leaf asks for."""
+    clean = encoded(scope.schema[leaf.name], array)
+    if not isinstance(leaf, Feature):
+        return clean
+    steps: Encoded = scaled(clean[np.newaxis], scope.number(col(leaf.name)))[0]
+    return steps.astype(np.int16)
 
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:

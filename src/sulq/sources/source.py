@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from threadpoolctl import ThreadpoolController
 
 from sulq.errors import SchemaError
 from sulq.progress import Progress
-from sulq.queries.expressions import Floats, Node, Scope
+from sulq.queries.expressions import Floats, Leaf, Node, Scope, col
+from sulq.queries.facts import BLOCK
 from sulq.queries.kernel import Kernel, Totals
+from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
-from sulq.sources.encoding import check_type, dtype_of, encoded
+from sulq.sources.encoding import check_type, dtype_of_leaf, encoded_leaf
 from sulq.sources.people import counted_rows
 from sulq.sources.readers import Part, Reader, reader
 from sulq.sources.storage import Column, Storage
@@ -49,7 +52,7 @@ class Source:
         """How many rows count."""
         with self._lock:
             if self._rows is None:
-                self._load(list(self.schema))
+                self._load({})
             assert self._rows is not None
             return self._rows
 
@@ -58,9 +61,9 @@ class Source:
         kernel = Kernel(parts, self.scope)
         rows = self.rows
         with self._lock:
-            self._load(kernel.columns)
+            self._load(kernel.leaves)
         starts = iter(range(0, rows, kernel.block))
-        columns = {name: self._columns[name] for name in kernel.columns}
+        columns = {key: self._columns[key] for key in kernel.leaves}
         workers: list[tuple[Totals, dict[str, Floats]]] = [
             (kernel.nothing(), {}) for _ in range(self._threads)
         ]
@@ -69,7 +72,7 @@ class Source:
             def work(own: tuple[Totals, dict[str, Floats]], start: int) -> None:
                 totals, room = own
                 stop = min(start + kernel.block, rows)
-                block = {name: column.read(start, stop) for name, column in columns.items()}
+                block = {key: column.read(start, stop) for key, column in columns.items()}
                 totals.add(kernel.sums(block, stop - start, room))
                 progress.advance(stop - start)
 
@@ -94,30 +97,39 @@ class Source:
     def __repr__(self) -> str:
         return f"<sulq source of {len(self.schema)} columns: {', '.join(self.schema)}>"
 
-    def _load(self, names: Iterable[str]) -> None:
-        """Read and clean the columns not read before, all of them at once where rows might come reordered."""
-        wanted = [name for name in names if name not in self._columns]
-        if self._reader.whole or self.schema.unit is not None:
-            wanted = [] if self._columns else list(self.schema)
-        if not wanted:
+    def _load(self, leaves: Mapping[str, Leaf]) -> None:
+        """Read and clean what was not read before.
+
+        Where rows might come in another order next time, every column is read at the first; what is asked
+        for on another scale is then made from what was kept.
+        """
+        everything = self._reader.whole or self.schema.unit is not None
+        if everything and not self._columns:
+            self._read({col(name).key: col(name) for name in self.schema})
+        missing = {key: leaf for key, leaf in leaves.items() if key not in self._columns}
+        if not missing:
             return
+        if everything:
+            self._rescale(missing)
+        else:
+            self._read(missing)
+
+    def _read(self, leaves: Mapping[str, Leaf]) -> None:
         unit = self.schema.unit
-        columns = {
-            name: self._storage.column(dtype_of(self.schema[name]), self._reader.rows) for name in wanted
-        }
+        columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
         people: dict[int, pa.Array] = {}
-        read = [*wanted, unit.column] if unit and unit.column not in wanted else wanted
+        names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
         with Progress("reading", self._reader.rows) as progress:
 
             def work(_: None, part: Part) -> None:
                 for start, batch in part():
-                    for name in wanted:
-                        columns[name].write(start, encoded(self.schema[name], batch.column(name)))
+                    for key, leaf in leaves.items():
+                        columns[key].write(start, encoded_leaf(leaf, self.scope, batch.column(leaf.name)))
                     if unit:
                         people[start] = batch.column(unit.column)
                     progress.advance(batch.num_rows)
 
-            self._share_out(work, [None] * self._threads, iter(self._reader.parts(read)))
+            self._share_out(work, [None] * self._threads, iter(self._reader.parts(sorted(names))))
         if unit:
             chunks = [people[start] for start in sorted(people)]
             columns = self._only_counted(columns, pa.chunked_array(chunks, self._reader.types[unit.column]))
@@ -125,17 +137,30 @@ class Source:
             self._rows = max(column.rows for column in columns.values())
         self._columns |= columns
 
+    def _rescale(self, leaves: Mapping[str, Leaf]) -> None:
+        assert self._rows is not None
+        for key, leaf in leaves.items():
+            kept, facts = self._columns[col(leaf.name).key], self.scope.number(col(leaf.name))
+            self._columns[key] = self._new_column(leaf, self._rows)
+            for start in range(0, self._rows, BLOCK):
+                piece = kept.read(start, min(start + BLOCK, self._rows))
+                self._columns[key].write(start, scaled(piece[np.newaxis], facts)[0])
+
     def _only_counted(self, columns: dict[str, Column], people: pa.ChunkedArray) -> dict[str, Column]:
         """The columns without the rows beyond what a person may contribute."""
         assert self.schema.unit is not None
-        whole = {name: column.read(0, column.rows) for name, column in columns.items()}
+        whole = {key: column.read(0, column.rows) for key, column in columns.items()}
         counted = counted_rows(self.schema.unit, people, whole.values())
         kept = {}
-        for name, column in columns.items():
-            kept[name] = self._storage.column(dtype_of(self.schema[name]), len(counted))
-            kept[name].write(0, whole.pop(name)[counted])
+        for key, column in columns.items():
+            values = whole.pop(key)[counted]
+            kept[key] = self._storage.column(values.dtype, len(counted))
+            kept[key].write(0, values)
             column.free()
         return kept
+
+    def _new_column(self, leaf: Leaf, rows: int | None) -> Column:
+        return self._storage.column(dtype_of_leaf(leaf, self.schema[leaf.name]), rows)
 
     def _share_out(self, work: Callable[[Any, Any], None], own: Sequence[Any], tasks: Any) -> None:
         """Do every task, on as many threads as there are members of `own`, each with its own member."""
@@ -151,7 +176,7 @@ class Source:
                 work(mine, task)
 
         # The blocks are small: BLAS with threads of its own would only get in the way of ours.
-        with ThreadpoolController().limit(limits=1, user_api="blas"), ThreadPoolExecutor(len(own)) as pool:
+        with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(len(own)) as pool:
             for finished in [pool.submit(labour, mine) for mine in own]:
                 finished.result()
 
@@ -187,6 +212,11 @@ def open(
     for name, kind in declared.items():
         check_type(name, kind, opened.types[name])
     return Source(opened, declared, _bytes(memory), _threads(threads))
+
+
+@cache
+def _blas() -> Any:
+    return ThreadpoolController()
 
 
 def _bytes(memory: int | str | None) -> int:
