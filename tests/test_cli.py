@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 import tomllib
 from pathlib import Path
 
@@ -69,3 +70,30 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "sulq demo" in capsys.readouterr().out
+
+
+def test_a_ledger_is_shown_and_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "people.ledger"
+    curator = sulq.randhie().curator(epsilon=1, ledger=path)
+    curator.ask(sulq.Round([sulq.count(by="plan")], share="1/3"), run="plans")
+    curator.ask(sulq.Round([sulq.choose(["sex", "plan"], label="bought_drugs")], share=0.25), run="tree")
+    curator.ledger.close()
+    assert main(["ledger", "show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    for words in ("1 epsilon", "≈ 0.583333 (58.3%)", "plans", "tree", "0.25", "replace"):
+        assert words in shown
+    assert main(["ledger", "show", str(path), "--entries"]) == 0
+    shown = capsys.readouterr().out
+    assert "choose" in shown
+    assert "answer" in shown
+    assert main(["ledger", "verify", str(path)]) == 0
+    assert "is sound: 4 entries" in capsys.readouterr().out
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TRIGGER no_change")
+        connection.execute("UPDATE entries SET cost = '0/1' WHERE number = 1")
+    assert main(["ledger", "verify", str(path)]) == 1
+    assert "entry 1 was changed" in capsys.readouterr().out
+    assert main(["ledger", "show", str(path)]) == 2
+    assert main(["ledger", "show", str(tmp_path / "none.ledger")]) == 2
+    (tmp_path / "junk").write_bytes(b"junk" * 1000)
+    assert main(["ledger", "verify", str(tmp_path / "junk")]) == 2

@@ -12,23 +12,31 @@ from sulq.errors import (
     SchemaError,
     SulqError,
 )
+from sulq.oracles.emulation import emulated
+from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
+from sulq.queries.choose import Choice, choose
 from sulq.queries.codes import bins, cross, lookup, nearest, one_hot, parity
 from sulq.queries.expressions import clip, col, where
 from sulq.queries.functions import row_function
-from sulq.queries.rounds import Query, Round, count, mean, total
+from sulq.queries.query import Query, count, mean, total
+from sulq.queries.rounds import Round
 from sulq.queries.vectors import clip_norm, dot, features, gram, outer, vector
 from sulq.samples import randhie
 from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
 from sulq.sources.source import Source, open
 
 __all__ = [
+    "ZCDP",
     "AdaptivityError",
+    "ApproxDP",
     "Boolean",
     "BudgetError",
     "Category",
+    "Choice",
     "Integer",
     "LedgerError",
+    "PureDP",
     "Query",
     "QueryError",
     "Real",
@@ -39,12 +47,14 @@ __all__ = [
     "SulqError",
     "Unit",
     "bins",
+    "choose",
     "clip",
     "clip_norm",
     "col",
     "count",
     "cross",
     "dot",
+    "emulated",
     "features",
     "gram",
     "lookup",

@@ -9,18 +9,20 @@ from importlib.metadata import version
 
 from rich.console import Console
 
-from sulq.demo import demo, schema_table
+from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
+from sulq.privacy.ledger import Ledger
 from sulq.schema import Schema
 from sulq.sources.source import open as open_source
+from sulq.tables import ledger_tables, schema_table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 if it went well, 2 if what was asked for cannot be done."""
+    """Run one command; 0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done."""
     options = _parser().parse_args(arguments)
     try:
-        options.run(options, Console())
+        return options.run(options, Console()) or 0
     except SulqError as error:
         print(f"sulq: {error}", file=sys.stderr)
         return 2
@@ -65,6 +67,29 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--data", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")
     action.add_argument("--table", help="the table, if the data is a DuckDB database")
     action.set_defaults(run=_show)
+
+    ledger = commands.add_parser("ledger", help="see what was spent, and that nothing was changed")
+    actions = ledger.add_subparsers(title="actions", required=True, metavar="ACTION")
+
+    action = actions.add_parser(
+        "show",
+        help="print the budget, the runs and their charges",
+        description="Print what a ledger was made for, what each run was charged, and what is left.",
+        epilog="example: sulq ledger show people.csv.ledger --entries",
+    )
+    action.add_argument("ledger", help="the file of a ledger")
+    action.add_argument("--entries", action="store_true", help="print every charge and answer as well")
+    action.set_defaults(run=_show_ledger)
+
+    action = actions.add_parser(
+        "verify",
+        help="recompute every sum and hash",
+        description="Recompute every sum and every hash of a ledger, and say what does not fit. The exit "
+        "code is 1 if anything does not.",
+        epilog="example: sulq ledger verify people.csv.ledger",
+    )
+    action.add_argument("ledger", help="the file of a ledger")
+    action.set_defaults(run=_verify_ledger)
     return parser
 
 
@@ -77,7 +102,24 @@ def _show(options: argparse.Namespace, console: Console) -> None:
     console.print(schema_table(schema))
     if options.data is not None:
         open_source(options.data, schema, table=options.table)
-        console.print(f"{options.data} has these columns.", highlight=False)
+        print(f"{options.data} has these columns.")
+
+
+def _show_ledger(options: argparse.Namespace, console: Console) -> None:
+    with Ledger.read(options.ledger) as ledger:
+        for table in ledger_tables(ledger, options.entries):
+            console.print(table)
+
+
+def _verify_ledger(options: argparse.Namespace, console: Console) -> int:
+    with Ledger.read(options.ledger) as ledger:
+        faults = ledger.verify()
+        number = sum(1 for _ in ledger.entries()) if not faults else 0
+    for fault in faults:
+        print(fault)
+    if not faults:
+        print(f"{options.ledger} is sound: {number} entries, every sum and every hash fits.")
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from sulq.queries.expressions import col
-from sulq.queries.rounds import Round, count, mean
+from sulq.queries.query import count, mean
+from sulq.queries.rounds import Round
 from sulq.samples import randhie
-from sulq.schema import Boolean, Category, Kind, Schema
+from sulq.schema import Category, Schema
+from sulq.tables import schema_table
 
 
 def demo(console: Console) -> None:
@@ -79,21 +81,6 @@ def demo(console: Console) -> None:
     )
 
 
-def schema_table(schema: Schema) -> Table:
-    """A schema, for people."""
-    title = (
-        "one row is protected"
-        if schema.unit is None
-        else (f"a person ({schema.unit.column}) is protected, with at most {schema.unit.rows} rows")
-    )
-    table = Table(
-        "column", "type", "what a row could hold", "missing becomes", title=title, title_justify="left"
-    )
-    for name, kind in schema.items():
-        table.add_row(escape(name), kind.type, escape(_range(kind)), escape(_missing(kind)))
-    return table
-
-
 def bars(title: str, names: tuple[str, ...], shares: Any) -> Table:
     """Shares between 0 and 1 as a bar chart."""
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 1))
@@ -106,17 +93,3 @@ def _levels(schema: Schema, name: str) -> tuple[str, ...]:
     kind = schema[name]
     assert isinstance(kind, Category)
     return kind.levels
-
-
-def _range(kind: Kind) -> str:
-    if isinstance(kind, Boolean):
-        return "true, false"
-    if isinstance(kind, Category):
-        return ", ".join(kind.levels)
-    return f"{kind.low:g} to {kind.high:g}"
-
-
-def _missing(kind: Kind) -> str:
-    if isinstance(kind, Category) and kind.missing is None:
-        return kind.levels[-1]
-    return str(kind.missing).lower() if isinstance(kind, Boolean) else str(kind.missing)

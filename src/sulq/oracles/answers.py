@@ -2,47 +2,111 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.queries.expressions import Scope
-from sulq.queries.rounds import Query
+from sulq.privacy.calibration import per_number
+from sulq.privacy.noise import Noise
+from sulq.privacy.selection import Selection
+from sulq.queries.choose import Choice
+from sulq.queries.expressions import Node, Scope
+from sulq.queries.query import Query
 
-Value = float | NDArray[np.float64]
+Value = Any
+"""A float or an array of floats; for a choice, an int or an array of ints."""
+Steps = NDArray[np.object_]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an oracle says to one query: a number, or an array with one axis for each `by`."""
+    """What an oracle says to one query: a number, or an array with one axis for each `by`.
+
+    >>> Answer(3.0, lambda beta: 0.5).radius(0.05)
+    0.5
+    """
 
     value: Value
+    _radius: Callable[[float], Value] = field(repr=False)
 
-    def radius(self, beta: float) -> float:
-        """How far the value may be from the true sum, but for a chance of `beta`: here it is the truth."""
-        return 0.0
+    def radius(self, beta: float) -> Value:
+        """How far the value is from the answer over the rows themselves, but for a chance of `beta`.
+
+        Of an array, all numbers at once are that close. A mean's radius is an array like the mean; where
+        its count may be zero, it is infinite. Of a choice it is how far the chosen score may be from the
+        best. Rows being only a sample of something larger is not part of it.
+        """
+        return self._radius(beta)
 
 
-def answer_to(query: Query, sums: list[NDArray[np.object_]], scope: Scope) -> Value:
-    """The statistic a query asks for, from the sums of its parts in steps of their grids."""
-    natural = [
-        _natural(part_sums, scope.number(part).unit)
-        for part, part_sums in zip(query.parts, sums, strict=True)
-    ]
+def answer_to(query: Query, sums: Sequence[Steps], noises: Sequence[Noise | None], scope: Scope) -> Answer:
+    """The statistic a query asks for, from the sums of its parts and the noise that is in them."""
+    released = [_Released(scope, *of) for of in zip(query.parts, sums, noises, strict=True)]
     shape = query.shape(scope)
     if query.statistic != "mean":
-        value = natural[0].reshape(shape)
-    else:
-        total, count = natural
-        groups = len(count)
+        [only] = released
+        return Answer(_shaped(only.values, shape), only.radius)
+    total, count = released
+    groups = len(count.values)
+    totals, counts = total.values.reshape(groups, -1), count.values[:, np.newaxis]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = totals / counts
+
+    def radius(beta: float) -> Value:
+        noisy = [part for part in released if part.noise is not None]
+        r_total, r_count = (part.radius(beta / max(1, len(noisy))) for part in released)
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = (total.reshape(groups, -1) / count[:, np.newaxis]).reshape(shape)
-    return float(value) if shape == () else value
+            ends = [
+                np.abs((totals + a) / (counts + b) - means)
+                for a in (-r_total, r_total)
+                for b in (-r_count, r_count)
+            ]
+        return _shaped(np.where(counts > r_count, np.max(ends, axis=0), math.inf), shape)
+
+    return Answer(_shaped(means, shape), radius)
 
 
-def _natural(sums: NDArray[np.object_], unit: Fraction) -> NDArray[Any]:
-    """Integers in steps of the grid as the nearest floats."""
-    return np.array([float(int(steps) * unit) for steps in sums], dtype=np.float64)
+def chosen(choice: Choice, indices: Sequence[int], selection: Selection | None, scope: Scope) -> Answer:
+    """The candidates chosen, one for each group."""
+    shape = choice.shape(scope)
+    value = np.array(indices, dtype=np.int64).reshape(shape)
+
+    def radius(beta: float) -> float:
+        if selection is None:
+            return 0.0
+        gap = selection.radius(per_number(beta, len(indices)), len(choice.candidates))
+        return float(gap * choice.score_step(scope))
+
+    return Answer(int(value) if shape == () else value, radius)
+
+
+@dataclass(frozen=True)
+class _Released:
+    """The sum of one part of a query, with the noise that is in it."""
+
+    scope: Scope
+    part: Node
+    steps: Steps
+    noise: Noise | None
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """In natural units, as the nearest floats."""
+        unit = self.scope.number(self.part).unit
+        return np.array([float(int(step) * unit) for step in self.steps], dtype=np.float64)
+
+    def radius(self, beta: float) -> float:
+        each = per_number(beta, len(self.steps))
+        if self.noise is None:
+            return 0.0
+        exact = self.noise.radius(each) * self.scope.number(self.part).unit
+        nearest = float(exact)
+        return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
+
+
+def _shaped(values: NDArray[np.float64], shape: tuple[int, ...]) -> Value:
+    return float(values.reshape(())) if shape == () else values.reshape(shape)

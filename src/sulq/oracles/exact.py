@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sulq.errors import QueryError
-from sulq.oracles.answers import Answer, answer_to
+from sulq.oracles.answers import Answer, answer_to, chosen
+from sulq.queries.choose import Choice
 from sulq.queries.rounds import Round
-from sulq.sources.source import Source
+
+if TYPE_CHECKING:
+    from sulq.sources.source import Source
 
 
 @dataclass
@@ -25,14 +29,19 @@ class Exact:
     queries: int = field(default=0, init=False)
 
     def ask(self, round_: Round) -> list[Answer]:
-        """One answer for each query of the round, in order."""
+        """One answer for each query of the round, in order; of equally good candidates the first."""
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-        parts = [part for query in round_.queries for part in query.parts]
-        sums = iter(self.source.sums(parts))
+        scope = self.source.scope
+        sums = iter(self.source.sums([part for query in round_.queries for part in query.parts]))
+        answers = []
+        for query in round_.queries:
+            own = [next(sums) for _ in query.parts]
+            if isinstance(query, Choice):
+                best = query.scores(own, scope).argmax(axis=0)
+                answers.append(chosen(query, best.tolist(), None, scope))
+            else:
+                answers.append(answer_to(query, own, [None] * len(own), scope))
         self.rounds += 1
         self.queries += len(round_.queries)
-        return [
-            Answer(answer_to(query, [next(sums) for _ in query.parts], self.source.scope))
-            for query in round_.queries
-        ]
+        return answers

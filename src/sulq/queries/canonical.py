@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields
+from fractions import Fraction
 from typing import Any
 
 from sulq.errors import QueryError
 from sulq.queries import codes, expressions, vectors
+from sulq.queries.choose import Choice
 from sulq.queries.expressions import Leaf, Node
-from sulq.queries.rounds import Query, Round
+from sulq.queries.query import Query
+from sulq.queries.rounds import Round
 
 NODES: dict[str, type[Node]] = {
     cls.__name__: cls
@@ -44,18 +47,19 @@ def parse_round(canonical: str) -> Round:
     """The round with this canonical JSON."""
     try:
         form = json.loads(canonical)
-        queries = [
-            Query(
-                query["statistic"],
-                parse(query["value"]),
-                None if query["where"] is None else parse(query["where"]),
-                tuple(parse(choice) for choice in query["by"]),
-            )
-            for query in form["queries"]
-        ]
+        return Round([_query(query) for query in form["queries"]], form["share"])
     except (ValueError, TypeError, KeyError):
         raise QueryError("this is not the canonical form of a round") from None
-    return Round(queries)
+
+
+def _query(form: Mapping[str, Any]) -> Query | Choice:
+    by, weight = tuple(map(parse, form["by"])), Fraction(form["weight"])
+    if "choose" in form:
+        label = None if form["label"] is None else parse(form["label"])
+        return Choice(tuple(map(parse, form["choose"])), label, by, weight)
+    where = None if form["where"] is None else parse(form["where"])
+    tolerance, beta = (None if form[key] is None else Fraction(form[key]) for key in ("tolerance", "beta"))
+    return Query(form["statistic"], parse(form["value"]), where, by, weight, tolerance, beta)
 
 
 def _value(value: Any) -> Any:

@@ -20,6 +20,8 @@ from sulq.queries.facts import BLOCK, EXACT, Integers
 JOINT_CELLS = 2**14
 WORKING_SET = 2**20
 """How many numbers the columns of a block may hold to stay in a core's cache."""
+COUNTED_AT_ONCE = 2**18
+"""How many rows are counted at once where nothing but counts is asked: they need no room, and are exact."""
 MOST_NUMBERS = 2**23
 """How many numbers any step of a block may build, whatever is asked."""
 BLOCKS_PER_FOLD = 2**63 // EXACT // 2
@@ -68,9 +70,10 @@ class Kernel:
         self._tables = {i: _table(part, scope) for i, part in enumerate(parts) if isinstance(part, OneHot)}
         self._joint = _packed(self._tables.values())
         self._sums = [part for part in parts if not isinstance(part, OneHot)]
-        in_cache = max(2**13, WORKING_SET // max(len(self.leaves), 1)) if self._sums else BLOCK
+        in_cache = min(BLOCK, max(2**13, WORKING_SET // max(len(self.leaves), 1)))
         in_memory = max(1, MOST_NUMBERS // max(part.breadth(scope) for part in parts))
-        self.block = min(BLOCK, 2 ** (min(in_cache, in_memory).bit_length() - 1))
+        rows = min(in_cache if self._sums else COUNTED_AT_ONCE, in_memory)
+        self.block = 2 ** (rows.bit_length() - 1)
 
     def sums(self, columns: Mapping[str, Values], rows: int, room: dict[str, Floats]) -> list[Integers]:
         """The integers one block of at most `block` encoded rows adds to the running totals.

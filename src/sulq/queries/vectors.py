@@ -30,6 +30,7 @@ from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, 
 FEATURE_BITS = 15
 TOP = 2**FEATURE_BITS - 1
 GROUPS_BY_PRODUCT = 24
+PIECE = 512
 SLACK = 1 - 2.0**-48
 
 
@@ -51,15 +52,14 @@ class Vector(Node):
     def value(self, batch: Batch) -> Values:
         facts = batch.scope.number(self)
         values = batch.room(self, facts.width)
-        start = 0
-        for part in self.parts:
-            own = batch.scope.number(part)
-            stop = start + own.width
-            # On one grid the conversion to float64 and the copy are one step.
-            values[start:stop] = (
-                batch.value(part) if own.bits == facts.bits else batch.number(part, facts.bits)
-            )
-            start = stop
+        parts = [
+            # On one grid the conversion to float64 and the copy below are one step.
+            batch.value(part)
+            if batch.scope.number(part).bits == facts.bits
+            else batch.number(part, facts.bits)
+            for part in self.parts
+        ]
+        np.concatenate([part.reshape(-1) for part in parts], out=values.reshape(-1))
         return values
 
 
@@ -94,11 +94,11 @@ class Feature(Leaf):
         return Scaled(replacements[self.name]) if self.name in replacements else self
 
 
-def scaled(values: Values, facts: Number) -> Floats:
+def scaled(values: Values, facts: Number, out: Floats | None = None) -> Floats:
     """Values with these facts, their public intervals scaled to ±TOP."""
     span = (facts.high - facts.low).astype(np.float64)
     stretch = np.divide(2.0 * TOP * SLACK, span, out=np.zeros_like(span), where=span > 0)
-    moved = values - ((facts.low + facts.high) / 2.0)[:, np.newaxis]
+    moved: Floats = np.subtract(values, ((facts.low + facts.high) / 2.0)[:, np.newaxis], out=out)
     moved *= stretch[:, np.newaxis]
     return np.rint(moved, out=moved)
 
@@ -234,7 +234,7 @@ class Outer(Node):
         if isinstance(self.left, OneHot):
             return self._grouped(self.left, batch)
         a, b = self._values(batch)
-        return np.asarray((a @ b.T).ravel())
+        return _product(a, b)
 
     def breadth(self, scope: Scope) -> int:
         left = self.left.choice if isinstance(self.left, OneHot) else self.left
@@ -247,7 +247,7 @@ class Outer(Node):
         if size <= GROUPS_BY_PRODUCT and len(values) > 1:
             members = batch.room(groups, size)
             members[:] = code == np.arange(size, dtype=code.dtype)[:, np.newaxis]
-            return np.asarray((members @ values.T).ravel())
+            return _product(members, values)
         sums = [np.bincount(code, weights=row, minlength=size) for row in values]
         return np.stack(sums, axis=1, dtype=np.float64).ravel()
 
@@ -292,7 +292,7 @@ class Gram(Node):
 
     def sums(self, batch: Batch) -> Floats:
         x = batch.number(self.inner, self._factor(batch.scope).bits)
-        return np.asarray((x @ x.T)[np.triu_indices(len(x))])
+        return _product(x, x).reshape(len(x), -1)[np.triu_indices(len(x))]
 
     def breadth(self, scope: Scope) -> int:
         return densest(self.inner, scope)
@@ -372,6 +372,20 @@ def outer(left: Node, right: Node) -> Outer:
 def gram(expression: Node) -> Gram:
     """The products of all pairs of coordinates, each pair once: the upper triangle of x xᵀ."""
     return Gram(expression)
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """left · rightᵀ, flat.
+
+    A long thin product is fastest piece by piece in the cache; of a matrix with itself, NumPy's `dot` knows
+    that half is enough.
+    """
+    if left is right:
+        return np.asarray(np.dot(left, left.T)).ravel()
+    whole = left.shape[1] // PIECE * PIECE
+    a, b = (side[:, :whole].reshape(len(side), -1, PIECE) for side in (left, right))
+    pieces = np.matmul(a.transpose(1, 0, 2), b.transpose(1, 2, 0)).sum(axis=0)
+    return np.asarray(pieces + np.dot(left[:, whole:], right[:, whole:].T)).ravel()
 
 
 def _fits(width: int) -> None:

@@ -15,4 +15,6 @@ def randhie() -> Source:
     20190
     """
     folder = Path(__file__).parent
-    return open(folder / "randhie.parquet", folder / "randhie.toml")
+    people = open(folder / "randhie.parquet", folder / "randhie.toml")
+    people.path = None  # a ledger beside the sample would lie in the installed package
+    return people

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from functools import lru_cache
 from typing import Any
 
 import duckdb
@@ -23,6 +24,7 @@ from sulq.queries.vectors import Feature, scaled
 from sulq.schema import Boolean, Category, Integer, Kind, Real
 
 Encoded = NDArray[Any]
+SHORT_DICTIONARY = 256
 
 
 def dtype_of(kind: Kind) -> np.dtype[Any]:
@@ -41,13 +43,30 @@ def dtype_of_leaf(leaf: Leaf, kind: Kind) -> np.dtype[Any]:
     return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(kind)
 
 
-def encoded_leaf(leaf: Leaf, scope: Scope, array: pa.Array) -> Encoded:
-    """A piece of a column, clean, and on the scale the leaf asks for."""
-    clean = encoded(scope.schema[leaf.name], array)
+class Room:
+    """Working memory that a thread uses again for piece after piece: fresh memory is slow."""
+
+    def __init__(self) -> None:
+        self._floats = np.empty(0)
+        self._flags = np.empty(0, dtype=bool)
+
+    def of(self, size: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        if size > len(self._floats):
+            self._floats, self._flags = np.empty(size), np.empty(size, dtype=bool)
+        return self._floats[:size], self._flags[:size]
+
+
+def encoded_leaf(leaf: Leaf, scope: Scope, array: pa.Array, room: Room | None = None) -> Encoded:
+    """A piece of a column, clean, and on the scale the leaf asks for.
+
+    Whole numbers, though perhaps not yet of the column's type. With `room`, they are gone with the next call.
+    """
+    clean = encoded(scope.schema[leaf.name], array, room or Room())
     if not isinstance(leaf, Feature):
         return clean
-    steps: Encoded = scaled(clean[np.newaxis], scope.number(col(leaf.name)))[0]
-    return steps.astype(np.int16)
+    facts = scope.number(col(leaf.name))
+    in_place = clean[np.newaxis] if clean.dtype == np.float64 else None
+    return np.asarray(scaled(clean[np.newaxis], facts, out=in_place)[0])
 
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
@@ -59,7 +78,7 @@ def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
         )
 
 
-def encoded(kind: Kind, array: pa.Array) -> Encoded:
+def encoded(kind: Kind, array: pa.Array, room: Room) -> Encoded:
     """A piece of a column, clean: integers on the column's grid, codes of levels, or truth values."""
     if isinstance(kind, Category):
         return _category(kind, array)
@@ -69,16 +88,18 @@ def encoded(kind: Kind, array: pa.Array) -> Encoded:
         return _boolean(kind, array)
     if isinstance(kind, Integer):
         return _integer(kind, array)
-    return _real(kind, array)
+    return _real(kind, array, room)
 
 
-def _real(kind: Real, array: pa.Array) -> Encoded:
+def _real(kind: Real, array: pa.Array, room: Room) -> Encoded:
     scale = 2.0 ** column_grid(kind)[0]
     values = _floats(array)
-    steps = np.clip(values, kind.low, kind.high)
-    steps *= scale
-    np.copyto(steps, math.trunc(_set(kind.missing) * scale), where=np.isnan(values))
-    return steps.astype(np.int32)
+    steps, missing = room.of(len(values))
+    np.clip(values, kind.low, kind.high, out=steps)
+    np.multiply(steps, scale, out=steps)
+    np.isnan(values, out=missing)
+    np.copyto(steps, _set(kind.missing) * scale, where=missing)
+    return np.trunc(steps, out=steps)
 
 
 def _integer(kind: Integer, array: pa.Array) -> Encoded:
@@ -128,10 +149,19 @@ def _boolean(kind: Boolean, array: pa.Array) -> Encoded:
 def _category(kind: Category, array: pa.Array) -> Encoded:
     unknown = len(kind.levels) - 1 if kind.missing is None else kind.values.index(kind.missing)
     if pa.types.is_dictionary(array.type):
-        by_entry = np.append(_category(kind, array.dictionary), unknown).astype(dtype_of(kind))
-        return np.asarray(by_entry[_filled(array.indices, len(array.dictionary))])
+        entries = array.dictionary
+        short = len(entries) <= SHORT_DICTIONARY and _is_text(entries.type)
+        codes = _codes_of(kind, tuple(entries.to_pylist())) if short else _category(kind, entries)
+        by_entry = np.append(codes, unknown).astype(dtype_of(kind))
+        return by_entry.take(_filled(array.indices, len(entries)), mode="clip")
     found = pc.index_in(*_comparable(kind, array))
     return np.asarray(found.fill_null(unknown)).astype(dtype_of(kind))
+
+
+@lru_cache(maxsize=1024)
+def _codes_of(kind: Category, entries: tuple[str | None, ...]) -> Encoded:
+    """The codes of a dictionary's entries: most row groups of a file have the same few."""
+    return _category(kind, pa.array(entries, pa.large_string()))
 
 
 def _comparable(kind: Category, array: pa.Array) -> tuple[pa.Array, pa.Array]:

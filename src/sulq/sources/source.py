@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -25,20 +26,26 @@ from sulq.queries.facts import BLOCK
 from sulq.queries.kernel import Kernel, Totals
 from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
-from sulq.sources.encoding import check_type, dtype_of_leaf, encoded_leaf
+from sulq.sources.encoding import Room, check_type, dtype_of_leaf, encoded_leaf
 from sulq.sources.people import counted_rows
 from sulq.sources.readers import Part, Reader, reader
 from sulq.sources.storage import Column, Storage
 
 if TYPE_CHECKING:
+    from sulq.oracles.curator import Curator
     from sulq.oracles.exact import Exact
+    from sulq.privacy.budget import Number
+    from sulq.queries.query import Neighbours
 
 
 class Source:
     """Rows that can be asked for sums. Made by `sulq.open`."""
 
-    def __init__(self, reader: Reader, schema: Schema, memory: int, threads: int) -> None:
+    def __init__(
+        self, reader: Reader, schema: Schema, memory: int, threads: int, path: Path | None = None
+    ) -> None:
         self.schema = schema
+        self.path = path
         self.scope = Scope(schema)
         self._reader = reader
         self._storage = Storage(memory)
@@ -58,7 +65,8 @@ class Source:
 
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         """The exact sum of each row expression over all rows, as integers in steps of its grid."""
-        kernel = Kernel(parts, self.scope)
+        different = {part.key: part for part in parts}
+        kernel = Kernel(list(different.values()), self.scope)
         rows = self.rows
         with self._lock:
             self._load(kernel.leaves)
@@ -80,13 +88,39 @@ class Source:
         running = workers[0][0]
         for totals, _ in workers[1:]:
             running.merge(totals)
-        return kernel.totals(running)
+        by_key = dict(zip(different, kernel.totals(running), strict=True))
+        return [by_key[part.key] for part in parts]
 
     def exact(self) -> Exact:
         """The oracle that tells the truth: what a learner can do without privacy."""
         from sulq.oracles.exact import Exact
 
         return Exact(self)
+
+    def curator(
+        self,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        *,
+        neighbours: Neighbours = "replace",
+        ledger: str | Path | None = None,
+        truncate: bool = False,
+        calibration: Literal["tight", "sulq-gaussian", "sulq-laplace"] = "tight",
+        queries: int | None = None,
+    ) -> Curator:
+        """A trusted curator who answers with noise, within a budget, and keeps a ledger.
+
+        The budget: `epsilon` alone, `rho` alone, or `epsilon` with `delta`. `neighbours`: what one person's
+        presence means, "replace" (the number of rows is public) or "add-remove". `ledger`: the file that
+        remembers what was spent, by default one beside the data; ":memory:" forgets it with the process,
+        as does any source that is not a file. `truncate`: bring answers into the range that is public,
+        which makes them biased. `calibration`: how noise follows from the budget; the SuLQ paper's own
+        need the number of `queries` beforehand.
+        """
+        from sulq.oracles.open import curator
+
+        return curator(self, epsilon, delta, rho, neighbours, ledger, truncate, calibration, queries)
 
     def close(self) -> None:
         """Give back the memory and the temporary files of the encoded columns."""
@@ -121,15 +155,17 @@ class Source:
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
         with Progress("reading", self._reader.rows) as progress:
 
-            def work(_: None, part: Part) -> None:
+            def work(room: Room, part: Part) -> None:
                 for start, batch in part():
                     for key, leaf in leaves.items():
-                        columns[key].write(start, encoded_leaf(leaf, self.scope, batch.column(leaf.name)))
+                        array = batch.column(leaf.name)
+                        columns[key].write(start, encoded_leaf(leaf, self.scope, array, room))
                     if unit:
                         people[start] = batch.column(unit.column)
                     progress.advance(batch.num_rows)
 
-            self._share_out(work, [None] * self._threads, iter(self._reader.parts(sorted(names))))
+            rooms = [Room() for _ in range(self._threads)]
+            self._share_out(work, rooms, iter(self._reader.parts(sorted(names))))
         if unit:
             chunks = [people[start] for start in sorted(people)]
             columns = self._only_counted(columns, pa.chunked_array(chunks, self._reader.types[unit.column]))
@@ -211,7 +247,8 @@ def open(
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
     for name, kind in declared.items():
         check_type(name, kind, opened.types[name])
-    return Source(opened, declared, _bytes(memory), _threads(threads))
+    path = Path(data) if isinstance(data, str | Path) else None
+    return Source(opened, declared, _bytes(memory), _threads(threads), path)
 
 
 @cache

@@ -1,0 +1,65 @@
+"""The SuLQ paper's emulation of statistical queries: ask the same again, and average the noise away."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from sulq.errors import BudgetError, QueryError
+from sulq.oracles.answers import Value
+from sulq.oracles.curator import Curator
+from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from sulq.queries.query import Exact, Query, rational
+from sulq.queries.rounds import Round
+
+
+def repetitions(
+    variance: Fraction, rows: int, tolerance: Exact, beta: Exact, as_printed: bool = False
+) -> int:
+    """How often to ask for the mean of values in [0, 1] so that it is within `tolerance`, but for `beta`.
+
+    As printed (section 4.5): t ≥ R/τn², which makes τ the *variance* of the average. For the error to be
+    at most τ with probability 1 − β, a Gaussian average of variance R/tn² needs t ≥ 2R·ln(2/β)/(τn)², by
+    Pr[|N(0, v)| > τ] ≤ 2·exp(−τ²/2v).
+
+    >>> repetitions(Fraction(271461), 10_000, tolerance=0.01, beta=0.05)
+    201
+    >>> repetitions(Fraction(271461), 10_000, tolerance=0.01, beta=0.05, as_printed=True)
+    1
+    """
+    tau, rare = rational("tolerance", tolerance), rational("beta", beta, most=1)
+    if as_printed:
+        return math.ceil(variance / (tau * rows**2))
+    return math.ceil(2 * variance * Fraction(math.log(2 / rare)) / (tau * rows) ** 2)
+
+
+def emulated(
+    curator: Curator,
+    query: Query,
+    tolerance: Exact,
+    beta: Exact,
+    run: str = "main",
+    as_printed: bool = False,
+) -> Value:
+    """The answer to one statistical query under the SuLQ paper's calibration, by repetition.
+
+    `query` is the mean of a single number over all rows. It is asked as often as `repetitions` says, every
+    time at the price of a query, and the answers are averaged. The direct way is the tight calibration: a
+    query with a `tolerance` and a `beta`, asked once.
+    """
+    calibration = curator.calibration
+    if not isinstance(calibration, SulqGaussian | SulqLaplace):
+        raise QueryError("repetition belongs to the SuLQ paper's calibrations: state a tolerance instead")
+    facts = curator.source.scope.number(query.value)
+    if query.statistic != "mean" or query.where is not None or query.by or facts.width != 1:
+        raise QueryError("a statistical query is the mean of a single number over all rows")
+    extent = int(facts.high[0] - facts.low[0]) * facts.unit
+    within = rational("tolerance", tolerance) / extent if extent else Fraction(1)
+    times = repetitions(calibration.variance, curator.source.rows, within, beta, as_printed)
+    if times > curator.calibration.total:
+        raise BudgetError(curator.calibration.unit, Fraction(times), curator.remaining)
+    # One round: it is refused as a whole if too few queries are left, and half an average is worth nothing.
+    answers = curator.ask(Round([query] * times), run)
+    return float(np.mean([answer.value for answer in answers]))

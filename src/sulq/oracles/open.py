@@ -1,0 +1,76 @@
+"""Putting a curator together: a source, a calibrated budget, and a ledger tied to both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sulq.errors import QueryError
+from sulq.oracles.curator import Curator
+from sulq.privacy.budget import Number, budget
+from sulq.privacy.calibration import Calibration, Gaussian, Laplace
+from sulq.privacy.ledger import Ledger
+from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from sulq.queries.query import Neighbours
+
+if TYPE_CHECKING:
+    from sulq.sources.source import Source
+
+IN_MEMORY = ":memory:"
+
+
+def curator(
+    source: Source,
+    epsilon: Number | None,
+    delta: Number | None,
+    rho: Number | None,
+    neighbours: Neighbours,
+    ledger: str | Path | None,
+    truncate: bool,
+    calibration: str,
+    queries: int | None,
+) -> Curator:
+    """See `Source.curator`."""
+    if neighbours not in ("replace", "add-remove"):
+        raise QueryError(f"neighbours are 'replace' or 'add-remove', not {neighbours!r}")
+    calibrated = _calibrated(epsilon, delta, rho, calibration, queries)
+    if calibrated.unit == "queries" and neighbours != "replace":
+        raise QueryError("the SuLQ paper's promise is about a row that is replaced: neighbours='replace'")
+    if ledger is None and source.path is not None:
+        ledger = Path(f"{str(source.path).replace('*', '_')}.ledger")
+    path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
+    record = Ledger(path, calibrated.unit, calibrated.total, _facts(source, calibrated, neighbours))
+    return Curator(source, calibrated, record, neighbours, truncate)
+
+
+def _calibrated(
+    epsilon: Number | None, delta: Number | None, rho: Number | None, calibration: str, queries: int | None
+) -> Calibration:
+    if calibration == "tight":
+        if queries is not None:
+            raise QueryError("a number of queries is only for the SuLQ paper's calibrations")
+        given = budget(epsilon, delta, rho)
+        tight = Laplace if given.unit == "epsilon" else Gaussian
+        return tight(given.total, given.describe())
+    if queries is None or epsilon is None or rho is not None:
+        raise QueryError(f"{calibration} needs epsilon and the number of queries beforehand, and no rho")
+    if calibration == "sulq-laplace" and delta is None:
+        return SulqLaplace(epsilon, queries)
+    if calibration == "sulq-gaussian" and delta is not None:
+        return SulqGaussian(epsilon, delta, queries)
+    raise QueryError(
+        "calibrations are 'tight', 'sulq-gaussian' (with delta) and 'sulq-laplace' (without), "
+        f"not {calibration!r}"
+    )
+
+
+def _facts(source: Source, calibration: Calibration, neighbours: Neighbours) -> dict[str, str | int]:
+    """What ties a ledger to its data: public facts only. A hash of the rows would let one guess at them."""
+    facts: dict[str, str | int] = {
+        "schema": source.schema.hash,
+        "neighbours": neighbours,
+        "promise": calibration.describe(),
+    }
+    if neighbours == "replace" and source.schema.rows_per_unit == 1:
+        facts["rows"] = source.rows
+    return facts

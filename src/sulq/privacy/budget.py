@@ -1,0 +1,204 @@
+"""How much privacy there is to spend, in exact numbers: ten tenths make one.
+
+A budget is held and charged in one unit, ε for pure differential privacy and ρ for zero-concentrated
+differential privacy (zCDP). An (ε, δ) promise is kept by spending at most the ρ that implies it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Integral
+from typing import Literal, TypeAlias
+
+from sulq.errors import SulqError
+from sulq.privacy.conversion import rho_of
+
+Number: TypeAlias = int | str | float | Fraction
+Unit: TypeAlias = Literal["epsilon", "rho"]
+
+
+def exact(name: str, value: Number) -> Fraction:
+    """The positive rational number that `value` says, under the name that an error should call it.
+
+    A string is a fraction or a decimal; a float means the shortest decimal that denotes it.
+
+    >>> exact("epsilon", 0.1), exact("epsilon", "1/3"), exact("epsilon", "1e-6")
+    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
+    >>> exact("epsilon", 0)
+    Traceback (most recent call last):
+    sulq.errors.SulqError: epsilon must be a positive, finite number, got 0
+    """
+    number = _parsed(value)
+    if number is None or not 0 < number <= sys.float_info.max:
+        raise SulqError(f"{name} must be a positive, finite number, got {value!r}")
+    return number
+
+
+@dataclass(frozen=True, init=False)
+class PureDP:
+    """Pure ε-differential privacy: no output is more than e^ε times likelier on one of two neighbours.
+
+    >>> PureDP(0.5)
+    PureDP(epsilon=Fraction(1, 2))
+    >>> PureDP("1/3").describe()
+    'ε = 1/3 (pure)'
+    >>> sequential([Fraction(1, 10)] * 10) == PureDP(1).total
+    True
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+
+    @property
+    def unit(self) -> Unit:
+        return "epsilon"
+
+    @property
+    def total(self) -> Fraction:
+        """The whole budget in its unit."""
+        return self.epsilon
+
+    def describe(self) -> str:
+        return f"ε = {_text(self.epsilon)} (pure)"
+
+
+@dataclass(frozen=True, init=False)
+class ZCDP:
+    """ρ-zCDP: the Rényi divergence of order α between neighbours is at most αρ, for every α > 1.
+
+    >>> ZCDP("0.1").describe()
+    'ρ = 0.1 (zCDP)'
+    >>> ZCDP("0.1").unit, ZCDP("0.1").total
+    ('rho', Fraction(1, 10))
+    """
+
+    rho: Fraction
+
+    def __init__(self, rho: Number) -> None:
+        object.__setattr__(self, "rho", exact("rho", rho))
+
+    @property
+    def unit(self) -> Unit:
+        return "rho"
+
+    @property
+    def total(self) -> Fraction:
+        """The whole budget in its unit."""
+        return self.rho
+
+    def describe(self) -> str:
+        return f"ρ = {_text(self.rho)} (zCDP)"
+
+
+@dataclass(frozen=True, init=False)
+class ApproxDP:
+    """(ε, δ)-differential privacy, kept by spending no more than the largest ρ known to imply it.
+
+    >>> promise = ApproxDP(1, 1e-6)
+    >>> promise.describe()
+    '(ε, δ) = (1, 1e-06)'
+    >>> promise.unit, f"{float(promise.total):.4f}"
+    ('rho', '0.0244')
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    total: Fraction = field(repr=False, compare=False)
+    """The whole budget in ρ, rounded down."""
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+        object.__setattr__(self, "delta", exact("delta", delta))
+        object.__setattr__(self, "total", rho_of(self.epsilon, self.delta))
+
+    @property
+    def unit(self) -> Unit:
+        return "rho"
+
+    def describe(self) -> str:
+        return f"(ε, δ) = ({_text(self.epsilon)}, {_text(self.delta)})"
+
+
+Budget: TypeAlias = PureDP | ZCDP | ApproxDP
+
+
+def budget(epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None) -> Budget:
+    """The budget that the keywords name: epsilon alone, rho alone, or epsilon with delta.
+
+    There is no default: how much privacy to give up is for the data's owner to say.
+
+    >>> budget(epsilon=1)
+    PureDP(epsilon=Fraction(1, 1))
+    >>> budget(epsilon=1, delta="1e-6")
+    ApproxDP(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000))
+    >>> budget()
+    Traceback (most recent call last):
+    sulq.errors.SulqError: a budget is epsilon, or rho, or epsilon and delta; got nothing
+    """
+    if rho is not None and epsilon is None and delta is None:
+        return ZCDP(rho)
+    if epsilon is not None and rho is None:
+        return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+    given = [
+        name for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho)) if value is not None
+    ]
+    raise SulqError(
+        f"a budget is epsilon, or rho, or epsilon and delta; got {' and '.join(given) or 'nothing'}"
+    )
+
+
+def cost_of_pure(epsilon: Fraction, unit: Unit) -> Fraction:
+    """What an ε-differentially private mechanism costs in the unit of a budget.
+
+    In ρ that is ε²/2: Bun and Steinke, "Concentrated Differential Privacy", 2016, Proposition 1.4.
+
+    >>> cost_of_pure(Fraction(1, 2), "epsilon"), cost_of_pure(Fraction(1, 2), "rho")
+    (Fraction(1, 2), Fraction(1, 8))
+    """
+    return epsilon if unit == "epsilon" else epsilon**2 / 2
+
+
+def sequential(costs: Iterable[Fraction]) -> Fraction:
+    """The cost of mechanisms that all see the same rows: the sum, in ε as in ρ.
+
+    >>> sequential([Fraction(1, 3), Fraction(1, 6)])
+    Fraction(1, 2)
+    """
+    return sum(costs, Fraction(0))
+
+
+def parallel(costs: Iterable[Fraction]) -> Fraction:
+    """The cost of mechanisms that see disjoint parts of the rows: the largest, in ε as in ρ.
+
+    >>> parallel([Fraction(1, 3), Fraction(1, 6)])
+    Fraction(1, 3)
+    """
+    return max(costs, default=Fraction(0))
+
+
+def _parsed(value: Number) -> Fraction | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    if isinstance(value, float):
+        return Fraction(float.__repr__(value)) if math.isfinite(value) else None
+    if isinstance(value, str):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            return None
+    return None
+
+
+def _text(value: Fraction) -> str:
+    decimal = f"{float(value):.6g}"
+    return str(value) if Fraction(decimal) != value and len(str(value)) <= 12 else decimal

@@ -1,0 +1,251 @@
+"""How much noise for how much budget.
+
+A round releases pieces (vectors of sums) and settles contests (choices). A calibration turns the part of
+the budget a round may cost, or the tolerances its queries state, into one law of noise for each piece and
+one mechanism for each contest. It rounds against itself: noise up, costs up.
+
+Errors are compared in a unit that does not depend on how a column is measured: one row's largest
+contribution. All pieces get the same error in that unit, or as much smaller as their weight says. With
+noise of scale sⱼ = t·sizeⱼ/weightⱼ the cost of a round is Σⱼ Δ₁ⱼ/sⱼ in ε (Laplace) or Σⱼ Δ₂ⱼ²/2sⱼ² in ρ
+(Gaussian), so that t follows from the cost, and no smaller cost has these errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from sulq.errors import QueryError
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selection
+
+COST_STEP = Fraction(1, 10**12)
+SIGNIFICANT = 40
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is public about one vector of sums, in natural units."""
+
+    step: Fraction
+    """One step of its grid."""
+    width: int
+    moves1: Fraction
+    """How far one person moves it in the 1-norm."""
+    moves2: Fraction
+    """The square of how far one person moves it in the 2-norm."""
+    size: Fraction
+    """The most one row adds to any coordinate."""
+    extent: Fraction
+    """The length of the widest coordinate's interval."""
+    weight: Fraction
+    tolerance: Fraction | None = None
+    beta: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What is public about one choice, in steps of its scores."""
+
+    moves: int
+    """How far one person moves a score."""
+    monotone: bool
+    """Whether one person moves all scores the same way."""
+    size: int
+    """The most one row adds to a score."""
+    weight: Fraction
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A cost and what it buys: a law of noise for each piece (none if nobody moves it), a selection each."""
+
+    cost: Fraction
+    noises: tuple[Noise | None, ...]
+    selections: tuple[Selection, ...] = ()
+
+
+class Calibration(Protocol):
+    """A budget together with the noise that spends it."""
+
+    @property
+    def unit(self) -> str: ...
+    @property
+    def total(self) -> Fraction: ...
+    def describe(self) -> str: ...
+    def for_cost(
+        self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None
+    ) -> Terms: ...
+    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms: ...
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Pure ε: discrete Laplace noise and permute-and-flip.
+
+    >>> count = Piece(Fraction(1), 1, Fraction(1), Fraction(1), Fraction(1), Fraction(1), Fraction(1))
+    >>> Laplace(Fraction(1), "ε = 1").for_cost([count, count], [], Fraction(1, 10)).noises[0]
+    DiscreteLaplace(scale=Fraction(20, 1))
+    """
+
+    total: Fraction
+    promise: str
+    unit: str = "epsilon"
+
+    def describe(self) -> str:
+        return self.promise
+
+    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+        loads = [piece.moves1 * piece.weight / _size(piece) for piece in pieces]
+        loads += [_swing(contest) * contest.weight / contest.size for contest in contests]
+        if sum(loads) == 0:
+            return Terms(Fraction(0), (None,) * len(pieces))
+        cost = _stated(cost)
+        t = sum(loads) / cost
+        noises = tuple(
+            None if piece.moves1 == 0 else DiscreteLaplace(_up(t * _size(piece) / piece.weight / piece.step))
+            for piece in pieces
+        )
+        selections = tuple(
+            PermuteAndFlip(_down(_swing(c) * c.weight / c.size / t), Fraction(c.moves), c.monotone)
+            for c in contests
+        )
+        return Terms(cost, noises, selections)
+
+    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
+        noises = tuple(_within(piece, DiscreteLaplace) if piece.moves1 else None for piece in pieces)
+        costs = [
+            noise.epsilon(piece.moves1 / piece.step)
+            for piece, noise in zip(pieces, noises, strict=True)
+            if isinstance(noise, DiscreteLaplace)
+        ]
+        return Terms(_cost_up(sum(costs, Fraction(0))), noises)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """ρ-zCDP, or the (ε, δ) it implies: discrete Gaussian noise and the exponential mechanism.
+
+    The exponential mechanism of parameter ε costs ε²/8; with ε = 2Δ/s that is Δ²/2s², as for a sum.
+    """
+
+    total: Fraction
+    promise: str
+    unit: str = "rho"
+
+    def describe(self) -> str:
+        return self.promise
+
+    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+        loads = [piece.moves2 * (piece.weight / _size(piece)) ** 2 for piece in pieces]
+        loads += [(contest.moves * contest.weight / contest.size) ** 2 for contest in contests]
+        if sum(loads) == 0:
+            return Terms(Fraction(0), (None,) * len(pieces))
+        cost = _stated(cost)
+        t_squared = sum(loads) / (2 * cost)
+        noises = tuple(
+            None
+            if piece.moves2 == 0
+            else DiscreteGaussian(_up(t_squared * (_size(piece) / piece.weight / piece.step) ** 2))
+            for piece in pieces
+        )
+        selections = tuple(
+            ExponentialMechanism(
+                _root_down(4 * (c.moves * c.weight / c.size) ** 2 / t_squared), Fraction(c.moves), c.monotone
+            )
+            for c in contests
+        )
+        return Terms(cost, noises, selections)
+
+    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
+        noises = tuple(_within(piece, DiscreteGaussian) if piece.moves2 else None for piece in pieces)
+        costs = [
+            noise.rho(piece.moves2 / piece.step**2)
+            for piece, noise in zip(pieces, noises, strict=True)
+            if isinstance(noise, DiscreteGaussian)
+        ]
+        return Terms(_cost_up(sum(costs, Fraction(0))), noises)
+
+
+def per_number(beta: Fraction | float, numbers: int) -> float:
+    """The chance each of several independent numbers may miss by, so that together they miss by β.
+
+    1 − (1 − β)^(1/k), rounded down.
+
+    >>> round(per_number(0.1, 2), 4)
+    0.0513
+    """
+    if not 0 < beta < 1:
+        raise QueryError(f"beta must lie strictly between 0 and 1, not {beta!r}")
+    each = -math.expm1(math.log1p(-float(beta)) / numbers)
+    return max(each * (1 - 2.0**-40), float(beta) / numbers * (1 - 2.0**-40))
+
+
+def _within(piece: Piece, law: Callable[[Fraction], Noise]) -> Noise:
+    """The widest noise that keeps all of a piece within its tolerance but for a chance of β.
+
+    The radius grows with the scale, so bisection finds the widest scale (or variance) that still fits.
+    """
+    assert piece.tolerance is not None
+    assert piece.beta is not None
+    reach = math.floor(piece.tolerance / piece.step)
+    chance = per_number(piece.beta, piece.width)
+    if reach < 1:
+        raise QueryError(
+            f"a tolerance of {float(piece.tolerance):g} is finer than the grid of the sum, "
+            f"{float(piece.step):g}"
+        )
+    low, high = Fraction(1, 2**20), Fraction(2)
+    while law(high).radius(chance) <= reach:
+        low, high = high, high * 4
+    for _ in range(SIGNIFICANT):
+        middle = (low + high) / 2
+        low, high = (middle, high) if law(middle).radius(chance) <= reach else (low, middle)
+    return law(_significant(low, math.floor))
+
+
+def _stated(cost: Fraction | None) -> Fraction:
+    if cost is None:
+        raise QueryError(
+            "how much may this round cost? Give it a share of the budget, Round(..., share=0.1), or its "
+            "queries a tolerance and beta"
+        )
+    return cost
+
+
+def _swing(contest: Contest) -> int:
+    """How far a candidate's lead can move: scores may go opposite ways, unless all go the same way."""
+    return contest.moves if contest.monotone else 2 * contest.moves
+
+
+def _size(piece: Piece) -> Fraction:
+    return piece.size or Fraction(1)
+
+
+def _cost_up(cost: Fraction) -> Fraction:
+    return math.ceil(cost / COST_STEP) * COST_STEP
+
+
+def _up(value: Fraction) -> Fraction:
+    return _significant(value, math.ceil)
+
+
+def _down(value: Fraction) -> Fraction:
+    return _significant(value, math.floor)
+
+
+def _root_down(square: Fraction) -> Fraction:
+    scale = 1 << max(0, SIGNIFICANT + square.denominator.bit_length() - square.numerator.bit_length() // 2)
+    return _down(Fraction(math.isqrt(math.floor(square * scale * scale)), scale))
+
+
+def _significant(value: Fraction, rounded: Callable[[Fraction], int]) -> Fraction:
+    """A number kept to some 40 significant bits, so that fractions stay short."""
+    if value.denominator.bit_length() <= SIGNIFICANT and value.numerator.bit_length() <= SIGNIFICANT:
+        return value
+    shift = SIGNIFICANT - value.numerator.bit_length() + value.denominator.bit_length()
+    scale = Fraction(2) ** shift
+    return rounded(value * scale) / scale

@@ -1,0 +1,510 @@
+"""The curator's ledger: an answer is charged before it is computed, and stored before it is returned.
+
+A crash can therefore waste budget but never leak an answer nobody paid for, and an interrupted run that
+asks its questions again gets the stored answers at no cost. The ledger never sees a row of data: it holds
+public facts, questions, exact charges and noisy answers.
+
+Its entries form a hash chain, which shows accidents and careless edits. It cannot show a forger who rewrites
+the whole file: against that, keep the last entry's hash somewhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, TypeAlias
+
+from sulq.errors import BudgetError, LedgerError
+
+JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
+Kind = Literal["charge", "answer"]
+
+APPLICATION = int.from_bytes(b"sulq", "big")
+FORMAT = 1
+PATIENCE = 60  # seconds to wait while others write
+
+TABLES = f"""
+PRAGMA journal_mode = WAL;
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
+BEGIN;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE entries (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('charge', 'answer')),
+    run TEXT NOT NULL,
+    question TEXT NOT NULL,
+    cost TEXT NOT NULL,
+    answer TEXT CHECK ((answer IS NULL) = (kind = 'charge')),
+    spent TEXT NOT NULL,
+    time TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    question_hash TEXT NOT NULL
+);
+CREATE UNIQUE INDEX once ON entries (run, question_hash, kind);
+CREATE TRIGGER no_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries never change'); END;
+CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries never go'); END;
+"""
+
+RESTORE = "bring back a sound copy, or name another file if this one never was a ledger"
+ADVICE = {
+    sqlite3.SQLITE_BUSY: f"others have kept it locked for {PATIENCE} seconds: ask again later",
+    sqlite3.SQLITE_FULL: "make room on the disk and ask again",
+    sqlite3.SQLITE_IOERR: "see that the disk works and has room, and ask again",
+    sqlite3.SQLITE_READONLY: "open it for writing, and see that the file and its folder may be written",
+    sqlite3.SQLITE_CANTOPEN: "see that it exists, and that the file and its folder may be written",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a ledger: a charge, which has no answer, or an answer, which has no cost of its own.
+
+    `spent` is the sum of all charges up to this line, `time` is UTC, `previous` the hash of the line before.
+
+    >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
+    >>> _ = ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187")
+    >>> for entry in ledger.entries():
+    ...     print(entry.number, entry.kind, entry.cost, entry.answer, entry.spent)
+    1 charge 1/4 None 1/4
+    2 answer 0 20187 1/4
+    """
+
+    number: int
+    kind: Kind
+    run: str
+    question: str
+    cost: Fraction
+    answer: str | None
+    spent: Fraction
+    time: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run was charged and answered, from its first entry's time to its last's.
+
+    >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
+    >>> _ = ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187")
+    >>> [run] = ledger.runs()
+    >>> run.name, run.charges, run.answers, run.spent
+    ('tree', 1, 1, Fraction(1, 4))
+    """
+
+    name: str
+    charges: int
+    answers: int
+    spent: Fraction
+    first: str
+    last: str
+
+
+COLUMNS = [field.name for field in fields(Entry)]
+SELECT = f"SELECT {', '.join(COLUMNS)}, question_hash FROM entries"
+INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))}, ?)"
+
+
+class Ledger:
+    """The record of one budget, in one SQLite file, or in memory if `path` is None.
+
+    `unit` says what is spent ("epsilon", "rho" or "queries") and `total` how much of it there is. `facts`
+    are the public facts that tie the file to its data and its guarantee: a file made for others is refused.
+    Many threads and processes may share a file, and together they never spend more than `total`.
+
+    >>> ledger = Ledger(None, "epsilon", Fraction(1), {"rows": 20190})
+    >>> ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187")
+    '20187'
+    >>> ledger.release("tree", "how many?", Fraction(1, 4), lambda: "neither called nor charged")
+    '20187'
+    >>> ledger.spent, ledger.remaining
+    (Fraction(1, 4), Fraction(3, 4))
+    >>> ledger.verify()
+    []
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None,
+        unit: str,
+        total: Fraction,
+        facts: Mapping[str, JSON],
+        *,
+        read_only: bool = False,
+    ) -> None:
+        if unit not in ("epsilon", "rho", "queries"):
+            raise LedgerError(f'a budget is counted in "epsilon", "rho" or "queries", not in {unit!r}')
+        self.path = None if path is None else Path(path).resolve()
+        self.unit = unit
+        self.total = _exact(total)
+        self.facts = {name: json.loads(_canonical(value)) for name, value in facts.items()}
+        self._terms = {"unit": unit, "total": _text(total)}
+        self._terms |= {f"fact {name}": _canonical(value) for name, value in facts.items()}
+        self._terms_hash = _digest(_canonical(self._terms))
+        self._read_only = read_only
+        self._closed = False
+        self._connection: sqlite3.Connection | None = None
+        with _guarded(self.path):
+            if self.path is not None:
+                if not read_only:
+                    self._create(self.path)
+                self._compare(self.path)
+            self._connected()
+            _ledgers.add(self)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Ledger:
+        """The ledger in a file that must exist, whatever its facts: to look at, not to write.
+
+        >>> with TemporaryDirectory() as folder:
+        ...     Ledger(f"{folder}/people.ledger", "rho", Fraction(1, 8), {"rows": 20190}).close()
+        ...     with Ledger.read(f"{folder}/people.ledger") as ledger:
+        ...         print(ledger.unit, ledger.total, ledger.facts)
+        rho 1/8 {'rows': 20190}
+        """
+        file = Path(path).resolve()
+        with _guarded(file):
+            terms = _declared(file)
+        try:
+            unit, total = terms.pop("unit"), Fraction(terms.pop("total"))
+            facts = {name.removeprefix("fact "): json.loads(value) for name, value in terms.items()}
+        except (KeyError, TypeError, ValueError, ZeroDivisionError):
+            raise LedgerError(f"ledger {file} no longer says what it was made for; {RESTORE}") from None
+        return cls(file, unit, total, facts, read_only=True)
+
+    def release(self, run: str, question: str, cost: Fraction, answer: Callable[[], str]) -> str:
+        """The answer to a question of a run: the stored one, or else a new one, charged first.
+
+        `cost` is charged before `answer` is called, and what that returns is stored before it is returned.
+        A question that was charged but has no answer, after a crash, is answered under the old charge: what
+        is not stored was never released. If `answer` raises, the charge stays.
+
+        >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
+        >>> ledger.release("tree", "how many?", Fraction(1), lambda: "20187")
+        '20187'
+        >>> ledger.release("forest", "how many?", Fraction(1), lambda: "20191")
+        Traceback (most recent call last):
+        sulq.errors.BudgetError: the charge of epsilon = 1 exceeds what is left, 0, by 1; nothing was spent
+        """
+        _exact(cost)
+        with self._transaction() as connection:
+            charge, stored = _find(connection, run, question)
+            if stored is not None:
+                return stored
+            if charge is None:
+                _, spent, _ = self._last(connection)
+                if spent + cost > self.total:
+                    raise BudgetError(self.unit, requested=cost, remaining=self.total - spent)
+                self._append(connection, "charge", run, question, cost, None)
+            elif charge.cost < cost:
+                raise LedgerError(
+                    f"a question of run {run!r} was charged {charge.cost} before an interruption, and now "
+                    f"costs {cost}, more than that covers; nothing was released; ask it in another run"
+                )
+
+        fresh = answer()
+
+        with self._transaction() as connection:
+            _, stored = _find(connection, run, question)
+            if stored is None:
+                self._append(connection, "answer", run, question, Fraction(0), fresh)
+        return fresh if stored is None else stored
+
+    @property
+    def spent(self) -> Fraction:
+        """The sum of all charges."""
+        with self._transaction("DEFERRED") as connection:
+            _, spent, _ = self._last(connection)
+            return spent
+
+    @property
+    def remaining(self) -> Fraction:
+        """What is left of the budget."""
+        return self.total - self.spent
+
+    def entries(self) -> Iterator[Entry]:
+        """Every line of the ledger, in order; a line that was changed from outside is an error."""
+        with self._transaction("DEFERRED") as connection:
+            rows = connection.execute(f"{SELECT} ORDER BY number").fetchall()
+        return map(_entry, rows)
+
+    def runs(self) -> list[Run]:
+        """Every run that was charged, in the order in which they began."""
+        runs: dict[str, Run] = {}
+        for entry in self.entries():
+            run = runs.get(entry.run, Run(entry.run, 0, 0, Fraction(0), entry.time, entry.time))
+            charges = run.charges + (entry.kind == "charge")
+            answers = run.answers + (entry.kind == "answer")
+            runs[run.name] = Run(run.name, charges, answers, run.spent + entry.cost, run.first, entry.time)
+        return list(runs.values())
+
+    def verify(self) -> list[str]:
+        """What is wrong with the ledger, everything recomputed from its first line; [] if it is sound."""
+        with self._transaction("DEFERRED") as connection:
+            damage = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
+            rows = connection.execute(f"{SELECT} ORDER BY number")
+            faults = _faults(rows, self._terms_hash, _head(connection), self.total)
+            return [*(f"the file is damaged: {line}" for line in damage), *faults]
+
+    def close(self) -> None:
+        """Let go of the file; a ledger in memory is gone."""
+        with _guarded(self.path):
+            self._closed = True
+            self._disconnect()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[Any, ...]]:
+        if self.path is None:
+            raise LedgerError("a ledger in memory cannot be copied, nor can its budget; give it a file")
+        if self._read_only:
+            return Ledger.read, (self.path,)
+        return Ledger, (self.path, self.unit, self.total, self.facts)
+
+    def _last(self, connection: sqlite3.Connection) -> tuple[int, Fraction, str]:
+        """Number, running total and hash of the last entry, the one entry that a new one has to trust."""
+        number, spent, seal = 0, Fraction(0), self._terms_hash
+        row = connection.execute(f"{SELECT} ORDER BY number DESC LIMIT 1").fetchone()
+        if row is not None:
+            last = _entry(row)
+            number, spent, seal = last.number, last.spent, last.hash
+        if _head(connection) != f"{number} {seal}":
+            raise LedgerError(
+                f"ledger {self.path} did not end with entry {number}: it was changed from outside, and "
+                f"verify() says more; nothing was released; {RESTORE}"
+            )
+        return number, spent, seal
+
+    def _append(
+        self,
+        connection: sqlite3.Connection,
+        kind: Kind,
+        run: str,
+        question: str,
+        cost: Fraction,
+        answer: str | None,
+    ) -> None:
+        number, spent, previous = self._last(connection)
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        row = (number + 1, kind, run, question, _text(cost), answer, _text(spent + cost), time, previous)
+        connection.execute(INSERT, (*row, _seal(row), _digest(question)))
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'head'", (f"{number + 1} {_seal(row)}",))
+
+    @contextmanager
+    def _transaction(self, mode: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
+        """All that is done inside happens, or none of it; IMMEDIATE keeps other writers out throughout."""
+        with _guarded(self.path):
+            connection = self._connected()
+            try:
+                connection.execute(f"BEGIN {mode}")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                connection.rollback()  # nothing to do after a commit
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._closed:
+            raise LedgerError(f"ledger {self.path} is closed; nothing was released; open it again")
+        if self._connection is None:
+            self._process = os.getpid()
+            if self.path is None:
+                self._connection = _connect(":memory:")
+                self._write_terms(self._connection)
+            else:
+                self._connection = _connect(f"{self.path.as_uri()}?mode=rw")
+                self._connection.execute(f"PRAGMA query_only = {self._read_only}")
+        if self._process != os.getpid():
+            raise LedgerError(
+                "a ledger in memory cannot be used after a fork, where it is a second copy of the budget; "
+                "nothing was released; give the ledger a file"
+            )
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _create(self, path: Path) -> None:
+        """Link a finished file into place unless there is one: nobody ever sees it half made, or empty."""
+        if not path.exists():
+            with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+                draft = Path(folder, "draft")
+                with closing(_connect(f"{draft.as_uri()}?mode=rwc")) as connection:
+                    self._write_terms(connection)
+                with suppress(FileExistsError):
+                    os.link(draft, path)
+
+    def _write_terms(self, connection: sqlite3.Connection) -> None:
+        meta = self._terms | {"head": f"0 {self._terms_hash}"}
+        connection.executescript(TABLES)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        connection.execute("COMMIT")
+
+    def _compare(self, path: Path) -> None:
+        found, expected = _declared(path), self._terms
+        differences = [
+            f"{name} is {found.get(name, 'missing')} in the file and {expected.get(name, 'missing')} here"
+            for name in found | expected
+            if found.get(name) != expected.get(name)
+        ]
+        if differences:
+            raise LedgerError(
+                f"ledger {path} was made for something else: {', '.join(differences)}; "
+                "open it with the data and the budget it was made for, or name another file"
+            )
+
+
+# SQLite's locks and shared memory belong to one process, so no connection may cross a fork: all of them are
+# closed before it, and each side opens its own when it next needs one.
+_gate = threading.RLock()
+_ledgers: weakref.WeakSet[Ledger] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    _gate.acquire()
+    for ledger in _ledgers:
+        if ledger.path is not None:
+            ledger._disconnect()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_gate.release, after_in_child=_gate.release)
+
+
+@contextmanager
+def _guarded(path: Path | None) -> Iterator[None]:
+    """One thread at a time, and what SQLite or the file system complain of in words that say what to do."""
+    with _gate:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            advice = ADVICE.get(code, RESTORE)
+            raise LedgerError(f"ledger {path}: {error}; nothing was released; {advice}") from error
+        except UnicodeError:  # would carry the text
+            raise LedgerError(f"ledger {path}: a text is damaged; nothing was released; {RESTORE}") from None
+        except OSError as error:
+            advice = "see that its folder exists and may be written"
+            raise LedgerError(f"ledger {path}: {error.strerror}; nothing was released; {advice}") from error
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    # SQLite's own complaint about damaged text would quote it; replaced letters are for verify() to find.
+    connection.text_factory = lambda text: text.decode(errors="replace")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")  # macOS: an ordinary fsync may stop at the drive's cache
+    return connection
+
+
+def _declared(path: Path) -> dict[str, str]:
+    """The terms that an existing file was made for."""
+    with closing(_connect(f"{path.as_uri()}?mode=rw")) as connection:
+        [(application,)] = connection.execute("PRAGMA application_id")
+        [(version,)] = connection.execute("PRAGMA user_version")
+        if (application, version) != (APPLICATION, FORMAT):
+            known = f"a ledger of format {version}" if application == APPLICATION else "not a ledger"
+            raise LedgerError(f"{path} is {known}, and format {FORMAT} was expected; {RESTORE}")
+        [(state,)] = connection.execute("PRAGMA integrity_check(1)")
+        if state != "ok":
+            raise LedgerError(f"ledger {path} is damaged: {state}; {RESTORE}")
+        return dict(connection.execute("SELECT key, value FROM meta WHERE key != 'head' ORDER BY key"))
+
+
+def _find(connection: sqlite3.Connection, run: str, question: str) -> tuple[Entry | None, str | None]:
+    """The charge for a question of a run, and its stored answer, as far as there are any."""
+    rows = connection.execute(f"{SELECT} WHERE run = ? AND question_hash = ?", (run, _digest(question)))
+    found = {entry.kind: entry for entry in map(_entry, rows)}
+    answer = found.get("answer")
+    return found.get("charge"), None if answer is None else answer.answer
+
+
+def _head(connection: sqlite3.Connection) -> str | None:
+    """How the ledger ended, kept apart from the entries so that a missing last one shows."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
+    return None if row is None else row[0]
+
+
+def _faults(rows: Iterable[Sequence[Any]], seal: str, head: str | None, total: Fraction) -> Iterator[str]:
+    number = 0
+    spent: Fraction | None = Fraction(0)
+    seen: set[tuple[str, str, str]] = set()
+    for row in rows:
+        here = f"entry {row[0]}"
+        if row[0] != number + 1:
+            yield f"{here} comes straight after entry {number}: what was between them is missing"
+        elif row[8] != seal:
+            yield f"{here} does not continue what comes before it"
+        number, seal = row[0] or 0, row[9]  # no number at all if the table's own description is damaged
+        try:
+            entry = _entry(row)
+        except LedgerError:
+            yield f"{here} was changed after it was written"
+            spent = None
+            continue
+        if entry.cost < 0 or (spent is not None and entry.spent != spent + entry.cost):
+            yield f"{here} says that {entry.spent} is spent, which is not what the charges add up to"
+        if entry.spent > total:
+            yield f"{here} brings the charges to {entry.spent}, and the budget is {total}"
+        if (entry.kind, entry.run, entry.question) in seen:
+            yield f"{here} is a second {entry.kind} for one question of run {entry.run!r}"
+        if entry.kind == "answer" and ("charge", entry.run, entry.question) not in seen:
+            yield f"{here} answers a question of run {entry.run!r} that was not charged before"
+        seen.add((entry.kind, entry.run, entry.question))
+        spent = entry.spent
+    if head != f"{number} {seal}":
+        yield f"entry {number} is not how the ledger ended: what came last was removed, changed or added"
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    """The entry in a row, if that is as it was written."""
+    number, kind, run, question, cost, answer, spent, time, previous, seal, question_hash = row
+    with suppress(AttributeError, TypeError, ValueError, ZeroDivisionError):  # whatever damage may look like
+        if (seal, question_hash) == (_seal(row), _digest(question)):
+            return Entry(
+                number, kind, run, question, Fraction(cost), answer, Fraction(spent), time, previous, seal
+            )
+    raise LedgerError(f"entry {number} was changed after it was written; nothing was released; {RESTORE}")
+
+
+def _seal(row: Sequence[Any]) -> str:
+    """The hash of an entry: of all its columns but the last, with the hash of the entry before among them."""
+    return _digest(_canonical(dict(zip(COLUMNS[:-1], row, strict=False))))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _text(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"
+
+
+def _exact(amount: Fraction) -> Fraction:
+    if not isinstance(amount, Fraction) or amount < 0:
+        raise LedgerError(f"a budget or a charge is an exact Fraction of at least 0, not {amount!r}")
+    return amount

@@ -1,0 +1,128 @@
+"""The SuLQ paper's own calibrations, as printed: a number of queries known beforehand, and noise for it.
+
+They are here for the record and for comparison; `Laplace` and `Gaussian` in `calibration` promise the same
+for far less noise. The budget is a number of queries, T, and every number of an answer is a query. The
+paper's queries are functions into [0, 1], so the noise of others is stretched by the length of their range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sulq.errors import QueryError
+from sulq.privacy.budget import Number, exact
+from sulq.privacy.calibration import Contest, Piece, Terms
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+
+UPWARD = 1 + Fraction(1, 2**40)
+"""More than the rounding of the logarithm below, and enough to make the paper's > strict."""
+BY_REPETITION = "the paper's calibrations have one noise for all: reach a tolerance by `sulq.emulated`"
+
+
+@dataclass(frozen=True, init=False)
+class SulqGaussian:
+    """(ε, δ, T)-privacy by N(0, R) with R > 8T·ln²(T/δ)/ε²: Theorem 1 of the SuLQ paper.
+
+    >>> round(float(SulqGaussian(epsilon=1, delta="1e-6", queries=100).variance))
+    271457
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    queries: int
+
+    def __init__(self, epsilon: Number, delta: Number, queries: int) -> None:
+        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+        object.__setattr__(self, "delta", exact("delta", delta))
+        object.__setattr__(self, "queries", _number_of(queries))
+        if self.delta >= 1:
+            raise QueryError(f"delta must be less than 1, not {delta!r}")
+
+    @property
+    def variance(self) -> Fraction:
+        """R, for values in [0, 1]."""
+        logarithm = Fraction(math.log(self.queries / self.delta))
+        return 8 * self.queries * logarithm**2 / self.epsilon**2 * UPWARD
+
+    @property
+    def unit(self) -> str:
+        return "queries"
+
+    @property
+    def total(self) -> Fraction:
+        return Fraction(self.queries)
+
+    def describe(self) -> str:
+        return (
+            f"(ε, δ, T) = ({float(self.epsilon):g}, {float(self.delta):g}, {self.queries}) (SuLQ, Gaussian)"
+        )
+
+    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+        """Every number costs one query, whatever share was stated."""
+        return _terms(pieces, contests, lambda steps: DiscreteGaussian(self.variance * steps**2))
+
+    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
+        raise QueryError(BY_REPETITION)
+
+
+@dataclass(frozen=True, init=False)
+class SulqLaplace:
+    """(ε, 0, T)-privacy by Laplace noise of scale R > T/ε: Theorem 5 of the SuLQ paper.
+
+    >>> float(SulqLaplace(epsilon="1/2", queries=100).scale)
+    200.0000000001819
+    """
+
+    epsilon: Fraction
+    queries: int
+
+    def __init__(self, epsilon: Number, queries: int) -> None:
+        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+        object.__setattr__(self, "queries", _number_of(queries))
+
+    @property
+    def scale(self) -> Fraction:
+        """R, for values in [0, 1]."""
+        return self.queries / self.epsilon * UPWARD
+
+    @property
+    def variance(self) -> Fraction:
+        """2R², for values in [0, 1]: the continuous law's."""
+        return 2 * self.scale**2
+
+    @property
+    def unit(self) -> str:
+        return "queries"
+
+    @property
+    def total(self) -> Fraction:
+        return Fraction(self.queries)
+
+    def describe(self) -> str:
+        return f"(ε, δ, T) = ({float(self.epsilon):g}, 0, {self.queries}) (SuLQ, Laplace)"
+
+    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+        """Every number costs one query, whatever share was stated."""
+        return _terms(pieces, contests, lambda steps: DiscreteLaplace(self.scale * steps))
+
+    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
+        raise QueryError(BY_REPETITION)
+
+
+def _terms(pieces: Sequence[Piece], contests: Sequence[Contest], noise: Callable[[Fraction], Noise]) -> Terms:
+    if contests:
+        raise QueryError("the paper's calibrations answer sums only: a choice needs the tight one")
+    asked = sum(piece.width for piece in pieces if piece.moves1)
+    return Terms(
+        Fraction(asked),
+        tuple(noise(piece.extent / piece.step) if piece.moves1 else None for piece in pieces),
+    )
+
+
+def _number_of(queries: int) -> int:
+    if isinstance(queries, bool) or not isinstance(queries, int) or queries < 1:
+        raise QueryError(f"the paper's calibrations need a number of queries, T, from 1 on, not {queries!r}")
+    return queries

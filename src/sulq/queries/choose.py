@@ -1,0 +1,129 @@
+"""Asking only which is the largest: one answer to pay for instead of all of them.
+
+A choice has candidates with scores, whole numbers that one person can move by a known amount. Whoever
+answers says which candidate scores best (or nearly so, where noise decides), and not how well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import QueryError
+from sulq.queries.codes import Cross, OneHot
+from sulq.queries.expressions import Node, Scope, col
+from sulq.queries.query import By, Exact, Neighbours, Query, choices_of, moves, rational
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which of several candidates scores best, in each group of `by`.
+
+    With a label, the candidates are attributes and a score is how many rows the majority label of each
+    value gets right: Σⱼ maxₖ Nⱼₖ. A row that comes adds 1 to one cell of every attribute's table, so every
+    score grows by 0 or 1; a row that is replaced leaves one cell and joins another, so a score moves by at
+    most 1 (it loses at most 1 and gains at most 1). Without a label the candidates are single sums.
+    """
+
+    candidates: tuple[Node, ...]
+    label: Node | None
+    by: tuple[Node, ...]
+    weight: Fraction = Fraction(1)
+
+    @cached_property
+    def parts(self) -> tuple[Node, ...]:
+        """The row expressions whose sums give the scores, one for each candidate."""
+        if self.label is None:
+            return self.candidates
+        return tuple(OneHot(Cross((*self.by, candidate, self.label))) for candidate in self.candidates)
+
+    def shape(self, scope: Scope) -> tuple[int, ...]:
+        return tuple(scope.code(group).size for group in self.by)
+
+    def scores(self, sums: Sequence[NDArray[np.object_]], scope: Scope) -> NDArray[np.object_]:
+        """Each candidate's score in each group, candidates first, in steps of `score_step`."""
+        if self.label is None:
+            ratios = [scope.number(part).unit / self.score_step(scope) for part in self.parts]
+            return np.stack([own * int(ratio) for own, ratio in zip(sums, ratios, strict=True)])
+        labels, groups = scope.code(self.label).size, math.prod(self.shape(scope))
+        tables = [table.reshape(groups, -1, labels) for table in sums]
+        return np.stack([table.max(axis=2).sum(axis=1) for table in tables])
+
+    def score_step(self, scope: Scope) -> Fraction:
+        """What one step of a score is worth: a row, or the finest of the sums' grids."""
+        if self.label is not None:
+            return Fraction(1)
+        return min(scope.number(part).unit for part in self.parts)
+
+    def moves(self, scope: Scope, neighbours: Neighbours) -> int:
+        """How far one person moves any candidate's score, in steps."""
+        if self.label is not None:
+            for part in self.parts:
+                scope.number(part)
+            return scope.schema.rows_per_unit
+        if {scope.number(part).width for part in self.parts} != {1}:
+            raise QueryError("only single numbers can be chosen among, not vectors")
+        furthest = max(moves(scope, part, 1, neighbours) for part in self.parts)
+        return int(furthest / self.score_step(scope))
+
+    def size(self, scope: Scope) -> int:
+        """The most one row adds to a candidate's score, in steps."""
+        if self.label is not None:
+            return 1
+        largest = max(scope.number(part).magnitude * scope.number(part).unit for part in self.parts)
+        return max(1, int(largest / self.score_step(scope)))
+
+    def monotone(self, scope: Scope, neighbours: Neighbours) -> bool:
+        """Whether all scores move the same way: counts do when a row only comes or goes."""
+        if neighbours != "add-remove":
+            return False
+        return self.label is not None or all(scope.number(part).nonnegative for part in self.parts)
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return {
+            "choose": [candidate.form for candidate in self.candidates],
+            "label": None if self.label is None else self.label.form,
+            "by": [group.form for group in self.by],
+            "weight": str(self.weight),
+        }
+
+
+def choose(
+    candidates: Sequence[Query] | Sequence[Node | str],
+    label: Node | str | None = None,
+    by: By = None,
+    *,
+    weight: Exact = 1,
+) -> Choice:
+    """Which candidate scores best: the number of its place in the list.
+
+    Without `label` the candidates are counts or totals of single numbers, and the largest is asked for.
+    With `label` they are attributes, and the one is asked for whose values predict the label best, in each
+    group of `by` if there are groups.
+
+    >>> import sulq
+    >>> people = sulq.randhie()
+    >>> best = sulq.choose(["sex", "plan", "limited"], label="bought_drugs")
+    >>> people.exact().ask(sulq.Round([best]))[0].value
+    1
+    """
+    if not candidates:
+        raise QueryError("there is nothing to choose from")
+    if label is None:
+        if by is not None or not all(isinstance(c, Query) and c.statistic != "mean" for c in candidates):
+            raise QueryError("without a label, choose takes a list of counts and totals, and no by")
+        parts = tuple(part for query in candidates if isinstance(query, Query) for part in query.parts)
+        return Choice(parts, None, (), rational("weight", weight))
+    attributes = choices_of([c for c in candidates if not isinstance(c, Query)])
+    if len(attributes) < len(candidates):
+        raise QueryError("with a label, choose takes a list of attributes, not of queries")
+    label_choice = col(label) if isinstance(label, str) else label
+    return Choice(attributes, label_choice, choices_of(by), rational("weight", weight))

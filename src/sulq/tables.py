@@ -1,0 +1,94 @@
+"""Schemas and ledgers as tables for people."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+from rich.markup import escape
+from rich.table import Table
+
+from sulq.privacy.ledger import Ledger
+from sulq.schema import Boolean, Category, Kind, Schema
+
+
+def schema_table(schema: Schema) -> Table:
+    """A schema, for people."""
+    title = (
+        "one row is protected"
+        if schema.unit is None
+        else (f"a person ({schema.unit.column}) is protected, with at most {schema.unit.rows} rows")
+    )
+    table = Table(
+        "column", "type", "what a row could hold", "missing becomes", title=title, title_justify="left"
+    )
+    for name, kind in schema.items():
+        table.add_row(escape(name), kind.type, escape(_range(kind)), escape(_missing(kind)))
+    return table
+
+
+def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
+    """What a ledger was made for, its runs, and if asked for every entry."""
+    about = Table(show_header=False, box=None)
+    about.add_row("budget", f"{amount(ledger.total)} {ledger.unit}")
+    about.add_row("spent", f"{amount(ledger.spent)} ({float(ledger.spent / ledger.total):.1%})")
+    about.add_row("left", amount(ledger.remaining))
+    for name, value in ledger.facts.items():
+        about.add_row(escape(name), escape(str(value)))
+
+    runs = Table("run", "charges", "answers", "spent", "first", "last", title="runs", title_justify="left")
+    for run in ledger.runs():
+        charges, answers = str(run.charges), str(run.answers)
+        runs.add_row(escape(run.name), charges, answers, amount(run.spent), _time(run.first), _time(run.last))
+    if not entries:
+        return [about, runs]
+
+    lines = Table(
+        "no", "kind", "run", "cost", "spent", "question", "time", title="entries", title_justify="left"
+    )
+    for entry in ledger.entries():
+        cost = amount(entry.cost) if entry.kind == "charge" else ""
+        question = escape(_short(entry.question))
+        lines.add_row(
+            str(entry.number),
+            entry.kind,
+            escape(entry.run),
+            cost,
+            amount(entry.spent),
+            question,
+            _time(entry.time),
+        )
+    return [about, runs, lines]
+
+
+def amount(value: Fraction) -> str:
+    """An exact amount, as a short decimal if that is what it is, and else about."""
+    short = f"{float(value):.6g}"
+    return short if Fraction(short) == value else f"≈ {short}"
+
+
+def _short(question: str) -> str:
+    """The statistics a question asks for."""
+    try:
+        queries = json.loads(question)["round"]["queries"]
+        return ", ".join(query.get("statistic", "choose") for query in queries)
+    except (ValueError, KeyError, TypeError):
+        return question[:40]
+
+
+def _time(iso: str) -> str:
+    return iso[:19].replace("T", " ")
+
+
+def _range(kind: Kind) -> str:
+    if isinstance(kind, Boolean):
+        return "true, false"
+    if isinstance(kind, Category):
+        return ", ".join(kind.levels)
+    return f"{kind.low:g} to {kind.high:g}"
+
+
+def _missing(kind: Kind) -> str:
+    if isinstance(kind, Category) and kind.missing is None:
+        return kind.levels[-1]
+    return str(kind.missing).lower() if isinstance(kind, Boolean) else str(kind.missing)

@@ -1,0 +1,529 @@
+"""The curator: charges first, adds the noise it says, and says how far off it is."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.oracles.curator import Curator
+from sulq.privacy.calibration import per_number
+from sulq.privacy.conversion import rho_of
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
+from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+
+col = sulq.col
+SCHEMA = sulq.Schema(
+    {
+        "a": sulq.Boolean(),
+        "b": sulq.Boolean(),
+        "y": sulq.Boolean(),
+        "pay": sulq.Real(0, 100),
+        "age": sulq.Integer(0, 9),
+    }
+)
+
+
+def people(rows: int = 1000, seed: int = 0) -> sulq.Source:
+    rng = np.random.default_rng(seed)
+    data: dict[str, Any] = {name: rng.random(rows) < 0.4 for name in ("a", "b", "y")}
+    data |= {"pay": rng.uniform(0, 100, rows), "age": rng.integers(0, 10, rows)}
+    return sulq.open(data, SCHEMA)
+
+
+def terms(curator: Curator, round_: sulq.Round) -> Any:
+    return curator._terms(round_)
+
+
+# What a round costs
+
+
+def test_the_cost_of_a_share_is_that_share_exactly() -> None:
+    curator = people().curator(epsilon=1)
+    round_ = sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))], share="1/3")
+    assert curator.cost(round_) == Fraction(1, 3)
+    for run in ("one", "two", "three"):
+        curator.ask(round_, run=run)
+    assert curator.remaining == 0
+    with pytest.raises(sulq.BudgetError) as refused:
+        curator.ask(round_, run="four")
+    assert (refused.value.requested, refused.value.remaining, refused.value.excess) == (
+        Fraction(1, 3),
+        0,
+        Fraction(1, 3),
+    )
+    assert curator.spent == 1
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": "0.1"}, {"epsilon": 1, "delta": 1e-6}])
+def test_the_noise_of_a_round_pays_for_its_joint_sensitivity_and_not_much_more(
+    budget: dict[str, Any], neighbours: Any
+) -> None:
+    curator = people().curator(**budget, neighbours=neighbours)
+    queries = [
+        sulq.count(by="age"),
+        sulq.total(col("pay"), by="a", weight=3),
+        sulq.total(sulq.gram(sulq.features("pay", "age", norm=1))),
+        sulq.mean(col("pay")),
+        sulq.choose(["a", "b", "age"], label="y", weight=2),
+    ]
+    round_ = sulq.Round(queries, share=0.25)
+    found = terms(curator, round_)
+    parts = [part for query in queries[:-1] for part in query.parts]
+    scope = curator.source.scope
+    used = Fraction(0)
+    for part, noise in zip(parts, found.noises, strict=True):
+        facts = scope.number(part)
+        moved1 = facts.norm1 if neighbours == "add-remove" else facts.spread1
+        moved2 = facts.square if neighbours == "add-remove" else facts.spread_square
+        if moved1 == 0:
+            assert noise is None
+        else:
+            used += noise.epsilon(moved1) if isinstance(noise, DiscreteLaplace) else noise.rho(moved2)
+    [selection] = found.selections
+    used += selection.epsilon if "rho" not in curator.calibration.unit else selection.rho()
+    assert used <= found.cost
+    assert used > found.cost * Fraction(999_999, 1_000_000)
+    assert found.cost == curator.calibration.total / 4
+
+
+def test_errors_are_equal_in_units_of_one_rows_contribution_or_as_the_weights_say() -> None:
+    for budget in ({"epsilon": 1}, {"rho": 1}):
+        curator = people().curator(**budget)
+        count, pay, heavy = curator.error(
+            sulq.Round(
+                [sulq.count(where=col("a")), sulq.total(col("pay")), sulq.count(where=col("b"), weight=4)],
+                share=0.1,
+            ),
+            0.05,
+        )
+        assert pay / count == pytest.approx(100, rel=0.05)
+        assert count / heavy == pytest.approx(4, rel=0.1)
+
+
+def test_what_nobody_moves_is_free_and_exact() -> None:
+    curator = people(123).curator(epsilon="0.001")
+    assert curator.cost(sulq.Round([sulq.count()], share=1)) == 0
+    assert curator.ask(sulq.Round([sulq.count()]))[0].value == 123
+    assert curator.spent == 0
+    with pytest.raises(sulq.QueryError, match="how much may this round cost"):
+        people().curator(epsilon=1, neighbours="add-remove").ask(sulq.Round([sulq.count()]))
+
+
+def test_a_person_of_several_rows_is_charged_for_and_their_number_is_not_public() -> None:
+    data = {"who": np.arange(30) // 3, "a": np.ones(30, bool)}
+    source = sulq.open(data, sulq.Schema({"a": sulq.Boolean()}, sulq.Unit("who", rows=3)))
+    curator = source.curator(epsilon=1)
+    [noise] = terms(curator, sulq.Round([sulq.count()], share=1)).noises
+    assert noise == DiscreteLaplace(3)
+    assert "rows" not in curator.ledger.facts
+
+
+def test_the_laplace_mechanism_for_an_average_has_the_papers_error() -> None:
+    """Theorem 3 of the lecture notes: n values in [0, b] have an error of at most (b/εn)·ln(1/δ)."""
+    curator = people(1000).curator(epsilon="0.1")
+    [error] = curator.error(sulq.Round([sulq.mean(col("pay"))], share=1), beta=0.05)
+    assert error == pytest.approx(100 / (0.1 * 1000) * math.log(1 / 0.05), rel=1e-4)
+
+
+# Tolerances
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 10}, {"rho": 10}])
+def test_a_tolerance_is_met_at_its_least_cost(budget: dict[str, Any]) -> None:
+    curator = people().curator(**budget)
+    query = sulq.count(by="age", tolerance=20, beta=0.05)
+    round_ = sulq.Round([query, sulq.mean(col("pay"), tolerance=1, beta=0.01)])
+    found = terms(curator, round_)
+    counts, pay, rows = found.noises
+    assert rows is None
+    assert counts.radius(per_number(0.05, 10)) <= 20
+    assert pay.radius(per_number(0.01, 1)) <= 1 * 1000 * 2**23
+    wider = type(counts)(
+        counts.scale * Fraction(21, 20)
+        if isinstance(counts, DiscreteLaplace)
+        else counts.variance * Fraction(11, 10)
+    )
+    assert wider.radius(per_number(0.05, 10)) > 20
+    answers = curator.ask(round_)
+    assert answers[0].radius(0.05) <= 20
+    assert answers[1].radius(0.01) <= 1
+    assert curator.spent == found.cost
+
+
+def test_a_tolerance_the_budget_cannot_meet_is_refused_before_spending() -> None:
+    curator = people().curator(epsilon="0.01")
+    with pytest.raises(sulq.BudgetError):
+        curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=1, beta=0.05)]))
+    assert curator.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("round_", "complaint"),
+    [
+        (lambda: sulq.Round([sulq.count(where=col("a"))]), "how much may this round cost"),
+        (
+            lambda: sulq.Round([sulq.count(where=col("a"), tolerance=5, beta=0.1)], share=0.1),
+            "by tolerances or by a share",
+        ),
+        (
+            lambda: sulq.Round([sulq.count(where=col("a"), tolerance=5, beta=0.1), sulq.count()]),
+            "by tolerances or by a share",
+        ),
+        (lambda: sulq.Round([sulq.count(where=col("a"), tolerance=5)]), "go together"),
+        (lambda: sulq.Round([sulq.count(where=col("a"), tolerance=0.5, beta=0.1)]), "finer than the grid"),
+        (lambda: sulq.Round([sulq.mean(col("pay"), where=col("a"), tolerance=5, beta=0.1)]), "over all rows"),
+        (lambda: sulq.Round([sulq.count()], share=0), "share must be a positive number and at most 1"),
+        (lambda: sulq.Round([sulq.count()], share=1.5), "share must be a positive number and at most 1"),
+        (lambda: sulq.Round([sulq.count()], share=float("nan")), "share must be"),
+        (lambda: sulq.Round([sulq.count(where=col("a"), weight=-1)], share=1), "weight must be"),
+        (lambda: sulq.Round([sulq.count(where=col("no"))], share=1), "no column 'no'"),
+        (lambda: sulq.Round([sulq.choose([])], share=1), "nothing to choose from"),
+        (lambda: sulq.Round([sulq.choose(["a"])], share=1), "without a label"),
+        (lambda: sulq.Round([sulq.choose([sulq.count()], label="y")], share=1), "list of attributes"),
+        (lambda: sulq.Round([sulq.choose([sulq.total(sulq.vector(1, 2))])], share=1), "single numbers"),
+        (lambda: sulq.Round([sulq.choose(["pay"], label="y")], share=1), "no short list"),
+        (lambda: [sulq.count()], "ask takes a Round"),
+    ],
+)
+def test_nonsense_is_refused_and_nothing_is_spent(round_: Any, complaint: str) -> None:
+    curator = people().curator(epsilon=1)
+    with pytest.raises(sulq.SulqError, match=complaint):
+        curator.ask(round_())
+    assert curator.spent == 0
+    assert list(curator.ledger.entries()) == []
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [{}, {"epsilon": 0}, {"epsilon": -1}, {"epsilon": math.nan}, {"epsilon": math.inf}, {"epsilon": "x"},
+     {"epsilon": True}, {"delta": 0.1}, {"rho": 1, "epsilon": 1}, {"epsilon": 1, "delta": 1}, {"epsilon": 1, "delta": 0},
+     {"epsilon": 1, "neighbours": "swap"}, {"epsilon": 1, "calibration": "loose"}, {"epsilon": 1, "queries": 3},
+     {"epsilon": 1, "calibration": "sulq-laplace"}, {"epsilon": 1, "calibration": "sulq-laplace", "queries": 0},
+     {"epsilon": 1, "calibration": "sulq-gaussian", "queries": 10},
+     {"epsilon": 1, "calibration": "sulq-laplace", "queries": 9, "neighbours": "add-remove"}],
+)  # fmt: skip
+def test_budgets_that_are_none_are_refused(budget: dict[str, Any]) -> None:
+    with pytest.raises(sulq.SulqError):
+        people().curator(**budget)
+
+
+# Answers
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 40}, {"rho": 40}])
+def test_error_bars_cover_the_truth_as_often_as_they_say(budget: dict[str, Any]) -> None:
+    """400 rounds at β = 0.2: at most 125 misses of each, and at least 42 on a fine grid.
+
+    The false-alarm rate is below 1e-6. It would catch an error bar that misses 1.7 times as often as it says,
+    or half as often. Counts are whole numbers, so their error bars may cover more than they must.
+    """
+    source = people(200)
+    queries = [sulq.count(where=col("a")), sulq.count(by=["a", "b"]), sulq.total(col("pay"))]
+    truth = [answer.value for answer in source.exact().ask(sulq.Round(queries))]
+    curator = source.curator(**budget)
+    misses = np.zeros(len(queries))
+    for run in range(400):
+        answers = curator.ask(sulq.Round(queries, share="1/400"), run=str(run))
+        for i, (answer, true) in enumerate(zip(answers, truth, strict=True)):
+            misses[i] += np.abs(answer.value - true).max() > answer.radius(0.2)
+    assert (misses <= 125).all()
+    assert misses[2] >= 42
+
+
+def test_the_error_bar_of_a_mean_covers_it_and_is_infinite_over_nobody() -> None:
+    source = people(300)
+    curator = source.curator(epsilon=1000)
+    asked = [
+        sulq.mean(col("pay"), where=col("a")),
+        sulq.mean(col("age"), by="b"),
+        sulq.mean(col("pay"), where=col("age") > 8),
+    ]
+    truth = source.exact().ask(sulq.Round(asked))
+    for run in range(50):
+        for answer, true in zip(
+            curator.ask(sulq.Round(asked, share="1/1000"), run=str(run)), truth, strict=True
+        ):
+            inside = np.abs(np.asarray(answer.value) - true.value) <= answer.radius(1e-7)
+            assert np.all(inside)
+    nobody = curator.ask(sulq.Round([sulq.mean(col("pay"), where=col("age") > 100)], share="1/100"))[0]
+    assert nobody.radius(0.01) == math.inf
+
+
+def test_truncated_answers_stay_in_the_public_range() -> None:
+    source = people(5)
+    asked = [sulq.count(where=col("a")), sulq.total(col("pay"))]
+    for neighbours, highest in (("replace", 5), ("add-remove", math.inf)):
+        curator = source.curator(epsilon=1, truncate=True, neighbours=neighbours)
+        for run in range(40):
+            count, pay = curator.ask(sulq.Round(asked, share="1/1000"), run=str(run))
+            assert 0 <= count.value <= highest
+            assert 0 <= pay.value <= 100 * highest
+
+
+def test_noise_is_there_and_no_two_runs_have_the_same() -> None:
+    curator = people().curator(epsilon=1)
+    round_ = sulq.Round([sulq.total(col("pay"))], share="1/100")
+    values = {curator.ask(round_, run=str(run))[0].value for run in range(20)}
+    assert len(values) == 20
+
+
+def test_a_choice_finds_the_best_when_it_is_clear_and_says_how_sure_it_is() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.random(4000) < 0.5
+    data = {
+        "a": rng.random(4000) < 0.5,
+        "b": y ^ (rng.random(4000) < 0.1),
+        "y": y,
+        "pay": np.zeros(4000),
+        "age": rng.integers(0, 10, 4000),
+    }
+    source = sulq.open(data, SCHEMA)
+    for curator in (
+        source.exact(),
+        source.curator(epsilon=1),
+        source.curator(rho=0.1),
+        source.curator(epsilon=1, neighbours="add-remove"),
+    ):
+        best, largest, grouped = curator.ask(
+            sulq.Round(
+                [
+                    sulq.choose(["a", "b", "age"], label="y"),
+                    sulq.choose(
+                        [sulq.count(where=col("age") == 1), sulq.total(col("age")), sulq.total(col("pay"))]
+                    ),
+                    sulq.choose(["a", "b"], label="y", by="a"),
+                ],
+                share=0.5,
+            )
+        )
+        assert (best.value, largest.value) == (1, 1)
+        assert grouped.value.tolist() == [1, 1]
+        assert 0 <= best.radius(0.01) < 1000
+
+
+def test_parts_of_a_budget_are_spent_from_one_ledger() -> None:
+    curator = people().curator(epsilon=1)
+    half = curator.part(0.5)
+    half.ask(sulq.Round([sulq.count(where=col("a"))], share=1))
+    assert curator.spent == Fraction(1, 2)
+    half.part("1/2").ask(sulq.Round([sulq.count(where=col("a"))], share=1), run="other")
+    assert curator.remaining == Fraction(1, 4)
+
+
+# Exact privacy on tiny tables
+
+
+TINY = sulq.Schema({"x": sulq.Category(["u", "v"], missing="u"), "y": sulq.Boolean()})
+ROWS = list(itertools.product(["u", "v"], [False, True]))
+
+
+def tiny(table: tuple[tuple[str, bool], ...]) -> sulq.Source:
+    return sulq.open(
+        {"x": np.array([r[0] for r in table], dtype=object), "y": np.array([r[1] for r in table])},
+        TINY,
+        threads=1,
+    )
+
+
+def truncated_law(noise: DiscreteLaplace, true: int, low: int, high: int) -> list[float]:
+    """The law of a noisy sum brought between low and high: all that is beyond lies on the ends."""
+    inside = [noise.pmf(k - true) for k in range(low, high + 1)]
+    below = sum(noise.pmf(k - true) for k in range(low - 400, low))
+    return [inside[0] + below, *inside[1:-1], 1 - below - sum(inside[:-1])]
+
+
+@pytest.mark.parametrize("scale_factor", [1, Fraction(85, 100)])
+def test_the_exact_law_of_noisy_tables_keeps_epsilon_on_all_neighbours(scale_factor: Any) -> None:
+    """Every pair of tables of two rows that differ in one; every answer to counts by x and y, truncated.
+
+    With noise of 0.85 of its scale the same check fails, so it can.
+    """
+    epsilon = Fraction(1, 2)
+    round_ = sulq.Round([sulq.count(by=["x", "y"]), sulq.count(where=col("y"))], share=1)
+    parts = [part for query in round_.queries for part in query.parts]
+    laws: dict[Any, list[list[float]]] = {}
+    for table in itertools.product(ROWS, repeat=2):
+        source = tiny(table)
+        curator = source.curator(epsilon=epsilon, truncate=True)
+        noises = [DiscreteLaplace(noise.scale * scale_factor) for noise in terms(curator, round_).noises]
+        laws[table] = [
+            truncated_law(noise, int(true), 0, 2)
+            for noise, sums in zip(noises, source.sums(parts), strict=True)
+            for true in sums
+        ]
+    worst = 0.0
+    for one, other in itertools.product(laws, repeat=2):
+        if sum(a != b for a, b in zip(one, other, strict=True)) == 1:
+            # The numbers are independent, so the worst answer takes the worst of each.
+            loss = sum(
+                max(math.log(p / q) for p, q in zip(a, b, strict=True))
+                for a, b in zip(laws[one], laws[other], strict=True)
+            )
+            worst = max(worst, loss)
+    assert worst > 0.9 * epsilon, "the noise is not larger than it needs to be"
+    assert (worst <= epsilon + 1e-9) == (scale_factor == 1)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": Fraction(1, 8)}])
+def test_the_exact_law_of_choices_keeps_its_promise_on_all_neighbours(
+    budget: dict[str, Any], neighbours: Any
+) -> None:
+    """Choices among attributes by label, also in groups, on all small tables; the loss of groups adds up."""
+    for choice in (
+        sulq.choose(["x", "y"], label="y"),
+        sulq.choose(["y", "x"], label="y", by="x"),
+        sulq.choose(
+            [sulq.count(where=col("y")), sulq.count(where=~col("y")), sulq.count(where=col("x") == "u")]
+        ),
+    ):
+        laws = {}
+        for size in (1, 2):
+            for table in itertools.product(ROWS, repeat=size):
+                source = tiny(table)
+                curator = source.curator(**budget, neighbours=neighbours)
+                [selection] = terms(curator, sulq.Round([choice], share=1)).selections
+                assert isinstance(selection, PermuteAndFlip if "epsilon" in budget else ExponentialMechanism)
+                scores = choice.scores(source.sums(choice.parts), source.scope)
+                laws[table] = [selection.probabilities([int(s) for s in group]) for group in scores.T]
+        limit = 1.0 + 1e-9  # ρ = 1/8 buys the exponential mechanism with ε = 1
+        for one, other in itertools.product(laws, repeat=2):
+            replaced = len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
+            added = len(one) + 1 == len(other) and one == other[:-1]
+            if replaced if neighbours == "replace" else added:
+                loss = sum(
+                    max(abs(math.log(p / q)) for p, q in zip(a, b, strict=True))
+                    for a, b in zip(laws[one], laws[other], strict=True)
+                )
+                assert loss <= limit
+
+
+# The SuLQ paper's own numbers
+
+
+@pytest.mark.parametrize("queries", [10, 100, 1000])
+def test_the_papers_noise_and_ours(queries: int) -> None:
+    """R > 8T·ln²(T/δ)/ε² for δ = 1e-6, ε = 1; ρ accounting needs T/2ρ."""
+    paper = SulqGaussian(1, "1e-6", queries).variance
+    assert float(paper) == pytest.approx(8 * queries * math.log(queries / 1e-6) ** 2, rel=1e-9)
+    assert paper > 8 * queries * math.log(queries / 1e-6) ** 2
+    ours = Fraction(queries) / (2 * rho_of(1, Fraction(1, 10**6)))
+    assert ours < paper / 90
+    one = sulq.Round([sulq.count(where=col("a"))], share=Fraction(1, queries))
+    [tight] = terms(people().curator(epsilon=1, delta=1e-6), one).noises
+    assert isinstance(tight, DiscreteGaussian)
+    assert float(tight.variance) == pytest.approx(float(ours), rel=1e-6)
+    [printed] = terms(
+        people().curator(epsilon=1, delta=1e-6, calibration="sulq-gaussian", queries=queries), one
+    ).noises
+    assert printed.variance == paper
+    [laplace] = terms(people().curator(epsilon=1, calibration="sulq-laplace", queries=queries), one).noises
+    assert laplace == DiscreteLaplace(SulqLaplace(1, queries).scale)
+    assert laplace.scale > queries
+
+
+def test_the_papers_limit_on_the_number_of_queries_is_enforced() -> None:
+    curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=12)
+    curator.ask(sulq.Round([sulq.count(by="age")]))
+    assert curator.spent == 10
+    curator.ask(sulq.Round([sulq.count()]), run="the number of rows is public")
+    assert curator.spent == 10
+    curator.ask(sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))]))
+    with pytest.raises(sulq.BudgetError, match="queries = 1 exceeds what is left, 0"):
+        curator.ask(sulq.Round([sulq.count(where=col("b"))]))
+    with pytest.raises(sulq.QueryError, match="sums only"):
+        curator.ask(sulq.Round([sulq.choose(["a"], label="y")]))
+    with pytest.raises(sulq.QueryError, match="emulated"):
+        curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=9, beta=0.1)]))
+
+
+def test_other_ranges_than_the_papers_stretch_its_noise() -> None:
+    curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=10)
+    count, pay = terms(curator, sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))])).noises
+    assert pay.scale == count.scale * 100 * 2**23  # a real to 100 has 23 bits after the point
+
+
+def test_statistical_queries_are_emulated_by_repetition() -> None:
+    source = people(20_000)
+    truth = source.exact().ask(sulq.Round([sulq.mean(col("pay"))]))[0].value
+    for settings in ({"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": 1e-6}):
+        curator = source.curator(epsilon=100, queries=1000, **settings)
+        answer = sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6)
+        assert abs(answer - truth) <= 0.5
+        spent = curator.spent
+        assert spent >= 1
+        assert sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6) == answer
+        assert curator.spent == spent, "asked again, it is answered from the ledger"
+        with pytest.raises(sulq.BudgetError):
+            sulq.emulated(curator, sulq.mean(col("pay")), tolerance=1e-4, beta=1e-6)
+        assert curator.spent == spent
+    with pytest.raises(sulq.QueryError, match="state a tolerance instead"):
+        sulq.emulated(source.curator(epsilon=1), sulq.mean(col("pay")), 0.5, 0.1)
+    with pytest.raises(sulq.QueryError, match="mean of a single number"):
+        sulq.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
+
+
+# Runs and ledgers
+
+
+def test_equal_questions_of_one_run_are_answered_from_the_store() -> None:
+    curator = people().curator(epsilon=1)
+    round_ = sulq.Round([sulq.total(col("pay")), sulq.choose(["a", "b"], label="y")], share=0.5)
+    first = [answer.value for answer in curator.ask(round_)]
+    assert [answer.value for answer in curator.ask(round_)] == first
+    assert curator.spent == Fraction(1, 2)
+
+
+def test_a_ledger_lies_beside_its_file_and_remembers(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("a,b,y,pay,age\n" + "true,false,true,3.5,4\n" * 50)
+    round_ = sulq.Round([sulq.count(where=col("a"))], share=0.75)
+    value = sulq.open(path, SCHEMA).curator(epsilon=1).ask(round_, run="tree")[0].value
+    assert (tmp_path / "people.csv.ledger").exists()
+    again = sulq.open(path, SCHEMA).curator(epsilon=1)
+    assert again.spent == Fraction(3, 4)
+    assert again.ask(round_, run="tree")[0].value == value
+    with pytest.raises(sulq.BudgetError):
+        again.ask(round_, run="forest")
+    with pytest.raises(sulq.LedgerError, match="total is 1/1 in the file and 2/1 here"):
+        sulq.open(path, SCHEMA).curator(epsilon=2)
+    forgetful = sulq.open(path, SCHEMA).curator(epsilon=1, ledger=":memory:")
+    assert forgetful.spent == 0
+
+
+def test_a_ledger_of_other_data_is_refused(tmp_path: Path) -> None:
+    ledger = tmp_path / "people.ledger"
+    people(100).curator(epsilon=1, ledger=ledger)
+    with pytest.raises(sulq.LedgerError, match="rows is 100 in the file and 101 here"):
+        people(101).curator(epsilon=1, ledger=ledger)
+    other = sulq.open({"a": np.ones(100, bool)}, {"a": sulq.Boolean()})
+    with pytest.raises(sulq.LedgerError, match="schema is"):
+        other.curator(epsilon=1, ledger=ledger)
+
+
+def test_a_charge_is_recorded_before_a_row_is_read() -> None:
+    source = people()
+    curator = source.curator(epsilon=1)
+    seen = []
+
+    def watched(parts: Any) -> Any:
+        seen.append(curator.spent)
+        raise OSError("the disk is gone")
+
+    source.sums = watched  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="gone"):
+        curator.ask(sulq.Round([sulq.count(where=col("a"))], share=0.25))
+    assert seen == [Fraction(1, 4)]
+    assert curator.spent == Fraction(1, 4), "a failure can waste budget, never leak"
+    del source.sums  # type: ignore[method-assign]
+    curator.ask(sulq.Round([sulq.count(where=col("a"))], share=0.25))
+    assert curator.spent == Fraction(1, 4), "and the same question is answered under the old charge"
