@@ -19,9 +19,10 @@ from sulq.queries.choose import Choice, choose
 from sulq.queries.codes import bins, cross, lookup, nearest, one_hot, parity
 from sulq.queries.expressions import clip, col, where
 from sulq.queries.functions import row_function
+from sulq.queries.products import dot, gram, outer
 from sulq.queries.query import Query, count, mean, total
 from sulq.queries.rounds import Round
-from sulq.queries.vectors import clip_norm, dot, features, gram, outer, vector
+from sulq.queries.vectors import clip_norm, features, vector
 from sulq.samples import randhie
 from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
 from sulq.sources.source import Source, open

@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 import pytest
 
 from sulq.errors import BudgetError, LedgerError
+from sulq.privacy import entries
 from sulq.privacy import ledger as ledger_module
 from sulq.privacy.ledger import JSON, Entry, Ledger
 
@@ -643,12 +644,12 @@ def reseal(path: Path, *statements: str) -> list[str]:
         (head,) = connection.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
         with Ledger.read(path) as ledger:
             seal = ledger._terms_hash
-        rows = connection.execute(f"{ledger_module.SELECT} ORDER BY number").fetchall()
+        rows = connection.execute(f"{entries.SELECT} ORDER BY number").fetchall()
         for number, row in enumerate(rows, 1):
             values = [number, *row[1:8], seal]
-            seal = ledger_module._seal(values)
+            seal = entries.seal_of(values)
             connection.execute("DELETE FROM entries WHERE number = ?", (row[0],))
-            connection.execute(ledger_module.INSERT, (*values, seal, row[10]))
+            connection.execute(entries.INSERT, (*values, seal, row[10]))
         connection.execute("UPDATE meta SET value = ? WHERE key = 'head'", (f"{len(rows)} {seal}",))
         assert head != f"{len(rows)} {seal}"
         connection.commit()
@@ -667,7 +668,7 @@ def test_a_forger_of_all_hashes_cannot_hide_an_answer_without_a_charge(finished:
 
 
 def test_a_forger_of_all_hashes_cannot_hide_a_second_charge(finished: Path) -> None:
-    copy = ", ".join("21" if name == "number" else name for name in ledger_module.COLUMNS)
+    copy = ", ".join("21" if name == "number" else name for name in entries.COLUMNS)
     findings = reseal(
         finished,
         "DROP INDEX once",

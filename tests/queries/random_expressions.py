@@ -9,7 +9,8 @@ import hypothesis.strategies as st
 import pyarrow as pa
 
 import sulq
-from sulq.queries.expressions import Batch, Column, Node, Scope
+from sulq.queries.expressions import Column, Node
+from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Feature, Only
 from sulq.sources.encoding import encoded_leaf
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 import sulq
-from sulq.queries.expressions import Node, Scope
+from sulq.queries.expressions import Node
+from sulq.queries.scope import Scope
 from tests.queries.random_expressions import SCHEMA, queries, scalars, vectors
 
 col = sulq.col

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.queries.expressions import Node, Scope
+from sulq.queries.expressions import Node
+from sulq.queries.scope import Scope
 from sulq.sources.source import Source
 
 col = sulq.col
@@ -248,3 +249,24 @@ def test_reals_of_any_size_keep_their_precision() -> None:
         assert 2**29 <= facts.high[0] <= 2**30
         source = sulq.open({"x": np.array([high / 3])}, {"x": sulq.Real(0, high)})
         assert asked(source, sulq.total(col("x"))) == pytest.approx(high / 3, rel=1e-8)
+
+
+def test_extreme_magnitudes_have_an_answer_or_a_refusal_before_any_row() -> None:
+    schema = {"x": sulq.Real(0, 1e-199), "y": sulq.Real(0, 1e199)}
+    source = sulq.open({"x": np.array([1e-199, 0]), "y": np.array([1e199, 3])}, schema)
+    x, y = col("x"), col("y")
+    for expression in (
+        x + y,
+        x * y,
+        sulq.clip_norm(sulq.vector(x, y), 1e-190),
+        sulq.clip_norm(sulq.vector(x), 1e200),
+        sulq.dot(sulq.vector(x), [1e200]),
+        sulq.one_hot(sulq.bins(x, [1e-200, 1e200])),
+        sulq.one_hot(sulq.nearest(sulq.vector(x, y), [[1e200, 0], [0, 1e200]])),
+        sulq.lookup(sulq.bins(x, [0.5]), [1e200, 1e-200]),
+        sulq.features("x", "y", norm=1),
+    ):
+        assert np.isfinite(asked(source, sulq.total(expression))).all()
+    for expression in (sulq.gram(sulq.vector(x, y)), y * y, y * 1e200):
+        with pytest.raises(sulq.QueryError, match="leave the range of floats"):
+            sulq.Round([sulq.total(expression)]).sensitivity(source.schema, 1)

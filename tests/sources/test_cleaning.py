@@ -62,7 +62,7 @@ def test_every_cell_becomes_a_clean_value(kind: Kind, array: pa.Array, as_dictio
     clean = encoded(kind, array, Room())
     assert (clean.astype(dtype_of(kind)) == clean).all(), "it fits the column's type"
     assert len(clean) == len(array)
-    scope = sulq.queries.expressions.Scope(sulq.Schema({"x": kind}))
+    scope = sulq.queries.scope.Scope(sulq.Schema({"x": kind}))
     facts = scope.facts(sulq.col("x"))
     if isinstance(facts, sulq.queries.facts.Code):
         assert all(0 <= code < facts.size for code in clean)

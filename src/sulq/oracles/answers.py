@@ -14,8 +14,9 @@ from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import Noise
 from sulq.privacy.selection import Selection
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Node, Scope
+from sulq.queries.expressions import Node
 from sulq.queries.query import Query
+from sulq.queries.scope import Scope
 
 Value = Any
 """A float or an array of floats; for a choice, an int or an array of ints."""

@@ -10,25 +10,37 @@ the whole file: against that, keep the last entry's hash somewhere else.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from sulq.errors import BudgetError, LedgerError
+from sulq.privacy.entries import (
+    INSERT,
+    RESTORE,
+    SELECT,
+    Entry,
+    Kind,
+    Run,
+    as_text,
+    canonical,
+    digest,
+    entry_in,
+    exact_amount,
+    faults,
+    seal_of,
+)
 
 JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
-Kind = Literal["charge", "answer"]
 
 APPLICATION = int.from_bytes(b"sulq", "big")
 FORMAT = 1
@@ -58,7 +70,6 @@ CREATE TRIGGER no_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'ent
 CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries never go'); END;
 """
 
-RESTORE = "bring back a sound copy, or name another file if this one never was a ledger"
 ADVICE = {
     sqlite3.SQLITE_BUSY: f"others have kept it locked for {PATIENCE} seconds: ask again later",
     sqlite3.SQLITE_FULL: "make room on the disk and ask again",
@@ -66,56 +77,6 @@ ADVICE = {
     sqlite3.SQLITE_READONLY: "open it for writing, and see that the file and its folder may be written",
     sqlite3.SQLITE_CANTOPEN: "see that it exists, and that the file and its folder may be written",
 }
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of a ledger: a charge, which has no answer, or an answer, which has no cost of its own.
-
-    `spent` is the sum of all charges up to this line, `time` is UTC, `previous` the hash of the line before.
-
-    >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
-    >>> _ = ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187")
-    >>> for entry in ledger.entries():
-    ...     print(entry.number, entry.kind, entry.cost, entry.answer, entry.spent)
-    1 charge 1/4 None 1/4
-    2 answer 0 20187 1/4
-    """
-
-    number: int
-    kind: Kind
-    run: str
-    question: str
-    cost: Fraction
-    answer: str | None
-    spent: Fraction
-    time: str
-    previous: str
-    hash: str
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one run was charged and answered, from its first entry's time to its last's.
-
-    >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
-    >>> _ = ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187")
-    >>> [run] = ledger.runs()
-    >>> run.name, run.charges, run.answers, run.spent
-    ('tree', 1, 1, Fraction(1, 4))
-    """
-
-    name: str
-    charges: int
-    answers: int
-    spent: Fraction
-    first: str
-    last: str
-
-
-COLUMNS = [field.name for field in fields(Entry)]
-SELECT = f"SELECT {', '.join(COLUMNS)}, question_hash FROM entries"
-INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))}, ?)"
 
 
 class Ledger:
@@ -149,11 +110,11 @@ class Ledger:
             raise LedgerError(f'a budget is counted in "epsilon", "rho" or "queries", not in {unit!r}')
         self.path = None if path is None else Path(path).resolve()
         self.unit = unit
-        self.total = _exact(total)
-        self.facts = {name: json.loads(_canonical(value)) for name, value in facts.items()}
-        self._terms = {"unit": unit, "total": _text(total)}
-        self._terms |= {f"fact {name}": _canonical(value) for name, value in facts.items()}
-        self._terms_hash = _digest(_canonical(self._terms))
+        self.total = exact_amount(total)
+        self.facts = {name: json.loads(canonical(value)) for name, value in facts.items()}
+        self._terms = {"unit": unit, "total": as_text(total)}
+        self._terms |= {f"fact {name}": canonical(value) for name, value in facts.items()}
+        self._terms_hash = digest(canonical(self._terms))
         self._read_only = read_only
         self._closed = False
         self._connection: sqlite3.Connection | None = None
@@ -199,7 +160,7 @@ class Ledger:
         Traceback (most recent call last):
         sulq.errors.BudgetError: the charge of epsilon = 1 exceeds what is left, 0, by 1; nothing was spent
         """
-        _exact(cost)
+        exact_amount(cost)
         with self._transaction() as connection:
             charge, stored = _find(connection, run, question)
             if stored is not None:
@@ -239,7 +200,7 @@ class Ledger:
         """Every line of the ledger, in order; a line that was changed from outside is an error."""
         with self._transaction("DEFERRED") as connection:
             rows = connection.execute(f"{SELECT} ORDER BY number").fetchall()
-        return map(_entry, rows)
+        return map(entry_in, rows)
 
     def runs(self) -> list[Run]:
         """Every run that was charged, in the order in which they began."""
@@ -256,8 +217,8 @@ class Ledger:
         with self._transaction("DEFERRED") as connection:
             damage = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
             rows = connection.execute(f"{SELECT} ORDER BY number")
-            faults = _faults(rows, self._terms_hash, _head(connection), self.total)
-            return [*(f"the file is damaged: {line}" for line in damage), *faults]
+            changed = faults(rows, self._terms_hash, _head(connection), self.total)
+            return [*(f"the file is damaged: {line}" for line in damage), *changed]
 
     def close(self) -> None:
         """Let go of the file; a ledger in memory is gone."""
@@ -283,7 +244,7 @@ class Ledger:
         number, spent, seal = 0, Fraction(0), self._terms_hash
         row = connection.execute(f"{SELECT} ORDER BY number DESC LIMIT 1").fetchone()
         if row is not None:
-            last = _entry(row)
+            last = entry_in(row)
             number, spent, seal = last.number, last.spent, last.hash
         if _head(connection) != f"{number} {seal}":
             raise LedgerError(
@@ -303,9 +264,9 @@ class Ledger:
     ) -> None:
         number, spent, previous = self._last(connection)
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        row = (number + 1, kind, run, question, _text(cost), answer, _text(spent + cost), time, previous)
-        connection.execute(INSERT, (*row, _seal(row), _digest(question)))
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'head'", (f"{number + 1} {_seal(row)}",))
+        row = (number + 1, kind, run, question, as_text(cost), answer, as_text(spent + cost), time, previous)
+        connection.execute(INSERT, (*row, seal_of(row), digest(question)))
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'head'", (f"{number + 1} {seal_of(row)}",))
 
     @contextmanager
     def _transaction(self, mode: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
@@ -433,8 +394,8 @@ def _declared(path: Path) -> dict[str, str]:
 
 def _find(connection: sqlite3.Connection, run: str, question: str) -> tuple[Entry | None, str | None]:
     """The charge for a question of a run, and its stored answer, as far as there are any."""
-    rows = connection.execute(f"{SELECT} WHERE run = ? AND question_hash = ?", (run, _digest(question)))
-    found = {entry.kind: entry for entry in map(_entry, rows)}
+    rows = connection.execute(f"{SELECT} WHERE run = ? AND question_hash = ?", (run, digest(question)))
+    found = {entry.kind: entry for entry in map(entry_in, rows)}
     answer = found.get("answer")
     return found.get("charge"), None if answer is None else answer.answer
 
@@ -443,68 +404,3 @@ def _head(connection: sqlite3.Connection) -> str | None:
     """How the ledger ended, kept apart from the entries so that a missing last one shows."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
     return None if row is None else row[0]
-
-
-def _faults(rows: Iterable[Sequence[Any]], seal: str, head: str | None, total: Fraction) -> Iterator[str]:
-    number = 0
-    spent: Fraction | None = Fraction(0)
-    seen: set[tuple[str, str, str]] = set()
-    for row in rows:
-        here = f"entry {row[0]}"
-        if row[0] != number + 1:
-            yield f"{here} comes straight after entry {number}: what was between them is missing"
-        elif row[8] != seal:
-            yield f"{here} does not continue what comes before it"
-        number, seal = row[0] or 0, row[9]  # no number at all if the table's own description is damaged
-        try:
-            entry = _entry(row)
-        except LedgerError:
-            yield f"{here} was changed after it was written"
-            spent = None
-            continue
-        if entry.cost < 0 or (spent is not None and entry.spent != spent + entry.cost):
-            yield f"{here} says that {entry.spent} is spent, which is not what the charges add up to"
-        if entry.spent > total:
-            yield f"{here} brings the charges to {entry.spent}, and the budget is {total}"
-        if (entry.kind, entry.run, entry.question) in seen:
-            yield f"{here} is a second {entry.kind} for one question of run {entry.run!r}"
-        if entry.kind == "answer" and ("charge", entry.run, entry.question) not in seen:
-            yield f"{here} answers a question of run {entry.run!r} that was not charged before"
-        seen.add((entry.kind, entry.run, entry.question))
-        spent = entry.spent
-    if head != f"{number} {seal}":
-        yield f"entry {number} is not how the ledger ended: what came last was removed, changed or added"
-
-
-def _entry(row: Sequence[Any]) -> Entry:
-    """The entry in a row, if that is as it was written."""
-    number, kind, run, question, cost, answer, spent, time, previous, seal, question_hash = row
-    with suppress(AttributeError, TypeError, ValueError, ZeroDivisionError):  # whatever damage may look like
-        if (seal, question_hash) == (_seal(row), _digest(question)):
-            return Entry(
-                number, kind, run, question, Fraction(cost), answer, Fraction(spent), time, previous, seal
-            )
-    raise LedgerError(f"entry {number} was changed after it was written; nothing was released; {RESTORE}")
-
-
-def _seal(row: Sequence[Any]) -> str:
-    """The hash of an entry: of all its columns but the last, with the hash of the entry before among them."""
-    return _digest(_canonical(dict(zip(COLUMNS[:-1], row, strict=False))))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _text(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"
-
-
-def _exact(amount: Fraction) -> Fraction:
-    if not isinstance(amount, Fraction) or amount < 0:
-        raise LedgerError(f"a budget or a charge is an exact Fraction of at least 0, not {amount!r}")
-    return amount

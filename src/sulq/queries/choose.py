@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Node, Scope, col
+from sulq.queries.expressions import Node, col
 from sulq.queries.query import By, Exact, Neighbours, Query, choices_of, moves, rational
+from sulq.queries.scope import Scope
 
 
 @dataclass(frozen=True)

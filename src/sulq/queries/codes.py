@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Batch, Constant, Floats, Node, Scope, Values, densest, once, truncated
+from sulq.queries.expressions import Constant, Node, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
+from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
 MOST_CELLS = 2**26
 TABLE_BITS = 30
@@ -47,7 +48,8 @@ class Bins(Node):
         """The edges as a comparison would see them: truncated like the values if those were, else exact."""
         facts = scope.number(self.inner)
         whole = math.trunc if facts.rounded else math.ceil
-        return np.array([float(whole(Fraction(edge) * Fraction(2) ** facts.bits)) for edge in self.edges])
+        steps = [whole(Fraction(edge) * Fraction(2) ** facts.bits) for edge in self.edges]
+        return np.array([float(min(max(step, -EXACT), EXACT)) for step in steps])
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +147,7 @@ class OneHot(Node):
         return np.bincount(batch.code(self.choice), minlength=size).astype(np.float64)
 
     def breadth(self, scope: Scope) -> int:
-        return densest(self.choice, scope)
+        return self.choice.densest(scope)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,10 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property, wraps
-from typing import Any, TypeVar, cast
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.queries.facts import (
@@ -33,11 +32,9 @@ from sulq.queries.facts import (
     square_of_sum,
     widened,
 )
-from sulq.schema import Boolean, Category, Integer, Real, Schema, text
+from sulq.queries.scope import Batch, Floats, Scope, Values, once
+from sulq.schema import Boolean, Category, Integer, Real, text
 
-T = TypeVar("T")
-Values = NDArray[Any]
-Floats = NDArray[np.float64]
 REAL_BITS = 30
 INTEGER_BITS = 36
 
@@ -59,7 +56,17 @@ class Node:
 
     def breadth(self, scope: Scope) -> int:
         """The most numbers a row that summing this builds on its way."""
-        return densest(self, scope)
+        return self.densest(scope)
+
+    def densest(self, scope: Scope) -> int:
+        """The widest value among this expression and all it is made of."""
+        facts = scope.facts(self)
+        own = facts.width if isinstance(facts, Number) else 1
+        return max([own, *(child.densest(scope) for child in _children(self))])
+
+    def described(self) -> str:
+        """What to call it in a message."""
+        return f"this {type(self).__name__.lower()}"
 
     @cached_property
     def form(self) -> dict[str, Any]:
@@ -155,118 +162,6 @@ class Node:
 Operand = Node | int | float | str
 
 
-class Scope:
-    """Expressions read against one schema; remembers what was worked out of each."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.known: dict[tuple[str, str], Any] = {}
-
-    def facts(self, expression: Node) -> Number | Code:
-        key = (expression.key, "facts")
-        if key not in self.known:
-            self.known[key] = expression.facts(self)
-        facts: Number | Code = self.known[key]
-        return facts
-
-    def number(self, expression: Node) -> Number:
-        facts = self.facts(expression)
-        if isinstance(facts, Code):
-            raise QueryError(f"{_named(expression)} is a category, not a number: use one_hot or lookup")
-        return facts
-
-    def code(self, expression: Node) -> Code:
-        """The facts of a category, a truth value or a bounded integer, read as a choice among few."""
-        facts = self.facts(expression)
-        if isinstance(facts, Code):
-            return facts
-        if facts.width == 1 and facts.bits == 0:
-            size = int(facts.high[0] - facts.low[0]) + 1
-            if size <= 2**20:
-                return Code(size, tuple(map(str, range(facts.low[0], facts.high[0] + 1))))
-        raise QueryError(f"{_named(expression)} has no short list of values: use bins with public edges")
-
-    def condition(self, expression: Node) -> Number:
-        facts = self.facts(expression)
-        if isinstance(facts, Code) or not facts.flag:
-            raise QueryError(f"{_named(expression)} is not true or false: compare it with something")
-        return facts
-
-
-def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:
-    """A method of a node worked out once for each scope instead of once for each block."""
-
-    @wraps(method)
-    def remembered(self: Node, scope: Scope) -> T:
-        key = (self.key, method.__name__)
-        if key not in scope.known:
-            scope.known[key] = method(self, scope)
-        return cast(T, scope.known[key])
-
-    return remembered
-
-
-class Batch:
-    """A block of encoded columns, by their leaves' keys; every expression on it is computed at most once."""
-
-    def __init__(
-        self, scope: Scope, columns: Mapping[str, Values], rows: int, room: dict[str, Floats] | None = None
-    ) -> None:
-        self.scope = scope
-        self.columns = columns
-        self.rows = rows
-        self._values: dict[str, Values] = {}
-        self._room = {} if room is None else room
-
-    def value(self, expression: Node) -> Values:
-        known = self._values.get(expression.key)
-        if known is None:
-            known = self._values[expression.key] = expression.value(self)
-        return known
-
-    def number(self, expression: Node, on: int | None = None) -> Floats:
-        """A number's value, on its own grid or on another."""
-        facts = self.scope.number(expression)
-        values = np.atleast_2d(np.asarray(self.value(expression), dtype=np.float64))
-        return values if on is None else regridded(values, on - facts.bits)
-
-    def condition(self, expression: Node) -> NDArray[np.bool_]:
-        return np.asarray(np.atleast_2d(self.value(expression))[0], dtype=bool)
-
-    def code(self, expression: Node) -> Values:
-        """A choice as whole numbers from 0."""
-        values, facts = self.value(expression), self.scope.facts(expression)
-        if isinstance(facts, Code):
-            return values
-        values = np.asarray(np.atleast_2d(values)[0])
-        if values.dtype == bool:
-            return values.view(np.uint8)
-        if facts.low[0] == 0 and values.dtype.kind in "iu":
-            return values
-        return np.asarray(values.astype(np.int64) - facts.low[0])
-
-    def room(self, expression: Node, width: int) -> Floats:
-        """An array for an expression's value, the same one block after block: fresh memory is slow."""
-        kept = self._room.get(expression.key)
-        if kept is None or kept.size < width * self.rows:
-            kept = self._room[expression.key] = np.empty(width * self.rows)
-        return kept[: width * self.rows].reshape(width, self.rows)
-
-    def only(self, chosen: NDArray[np.bool_]) -> Batch:
-        """The block of the chosen rows alone."""
-        columns = {name: values[chosen] for name, values in self.columns.items()}
-        return Batch(self.scope, columns, int(np.count_nonzero(chosen)))
-
-
-def regridded(values: Floats, shift: int) -> Floats:
-    """Integers on a grid `shift` bits finer; on a coarser one they are truncated towards zero."""
-    if shift == 0:
-        return values
-    if shift > 0:
-        return values * 2.0 ** min(shift, 64)
-    return np.trunc(values * 2.0 ** max(shift, -64))
-
-
 @dataclass(frozen=True, eq=False)
 class Leaf(Node):
     """What a source keeps an encoded array of: a column as it is, or on another scale."""
@@ -278,6 +173,9 @@ class Leaf(Node):
 
     def leaves(self) -> dict[str, Leaf]:
         return {self.key: self}
+
+    def described(self) -> str:
+        return f"column {self.name!r}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,6 +248,9 @@ class Constant(Node):
 
     def value(self, batch: Batch) -> Values:
         return np.broadcast_to(np.float64(self.grid()[1]), (1, batch.rows))
+
+    def densest(self, scope: Scope) -> int:
+        return 1
 
     def _number(self) -> float:
         if isinstance(self.constant, str):
@@ -472,10 +373,10 @@ class Compare(Node):
                 levels = scope.code(side).levels or ()
                 if self.relation not in ("==", "!=") or not isinstance(other, Constant):
                     raise QueryError(
-                        f"{_named(side)} is a category: compare it with one of its values by == or !="
+                        f"{side.described()} is a category: compare it with one of its values by == or !="
                     )
                 if (value := text(other.constant)) not in levels:
-                    raise QueryError(f"{_named(side)} has no value {value!r}; it has {', '.join(levels)}")
+                    raise QueryError(f"{side.described()} has no value {value!r}; it has {', '.join(levels)}")
                 return side, levels.index(value)
         return None
 
@@ -624,15 +525,6 @@ def clip(expression: Operand, low: float, high: float) -> Clip:
     return Clip(node(expression), low, high)
 
 
-def densest(expression: Node, scope: Scope) -> int:
-    """The widest value among an expression and all it is made of."""
-    if isinstance(expression, Constant):
-        return 1
-    facts = scope.facts(expression)
-    own = facts.width if isinstance(facts, Number) else 1
-    return max([own, *(densest(child, scope) for child in _children(expression))])
-
-
 def _children(expression: Node) -> list[Node]:
     found: list[Node] = []
     for field in fields(expression):  # type: ignore[arg-type]
@@ -647,9 +539,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Node):
         return value.form
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _named(expression: Node) -> str:
-    if isinstance(expression, Column):
-        return f"column {expression.name!r}"
-    return f"this {type(expression).__name__.lower()}"

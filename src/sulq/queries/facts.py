@@ -30,6 +30,8 @@ LIMIT = 2**LIMIT_BITS
 BLOCK = 2**16
 EXACT = 2**53
 assert LIMIT * BLOCK <= EXACT
+COARSEST = -850
+"""No grid is coarser than 2^850: the sum of 2^100 rows of 2^37 steps still is a float."""
 
 Integers = NDArray[np.int64]
 
@@ -140,6 +142,8 @@ def number(
             f"a value could reach 2^{math.log2(int(largest.max())):.0f} steps of its grid and leave "
             f"the exact range of 2^{LIMIT_BITS}: clip or scale it"
         )
+    if bits < COARSEST:
+        raise QueryError("a sum of such large values could leave the range of floats: rescale the columns")
     width, top, widest = len(low), int(largest.max()), int((high - low).max())
     box1, box_square = int(largest.sum()), _sum_of_squares(largest)
     square = _least(square, box_square)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Batch, Floats, Leaf, Node, Scope, Values, col, column_grid
+from sulq.queries.expressions import Leaf, Node, col, column_grid
 from sulq.queries.facts import Number, number
+from sulq.queries.scope import Batch, Floats, Scope, Values
 from sulq.schema import Boolean, Category, Kind, Real
 
 RowFunction = Callable[[Mapping[str, Values]], Any]

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Batch, Floats, Node, Scope, Values
+from sulq.queries.expressions import Node
 from sulq.queries.facts import BLOCK, EXACT, Integers
+from sulq.queries.scope import Batch, Floats, Scope, Values
 
 JOINT_CELLS = 2**14
 WORKING_SET = 2**20

@@ -14,8 +14,10 @@ from typing import Any, Literal
 
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Constant, Node, Operand, Scope, col, node
-from sulq.queries.vectors import Only, Outer
+from sulq.queries.expressions import Constant, Node, Operand, col, node
+from sulq.queries.products import Outer
+from sulq.queries.scope import Scope
+from sulq.queries.vectors import Only
 
 Neighbours = Literal["replace", "add-remove"]
 Statistic = Literal["count", "total", "mean"]

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from sulq.errors import QueryError
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Scope
 from sulq.queries.facts import ceil_sqrt
 from sulq.queries.query import Exact, Neighbours, Query, moves, rational
+from sulq.queries.scope import Scope
 from sulq.schema import Schema
 
 

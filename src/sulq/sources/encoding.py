@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sulq.errors import SchemaError
-from sulq.queries.expressions import Leaf, Scope, col, column_grid
+from sulq.queries.expressions import Leaf, col, column_grid
+from sulq.queries.scope import Scope
 from sulq.queries.vectors import Feature, scaled
 from sulq.schema import Boolean, Category, Integer, Kind, Real
 
@@ -201,7 +202,7 @@ def parsed(array: pa.Array, sql: str) -> pa.Array:
 
 
 def _filled(array: pa.Array, with_: int) -> NDArray[Any]:
-    return np.asarray(array.fill_null(with_))
+    return np.asarray(array.fill_null(with_) if array.null_count else array)
 
 
 def _is_text(type_: pa.DataType) -> bool:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from sulq.errors import SchemaError, SulqError
 
-PIECE = 2**16
+PIECE = 2**17
 Part = Callable[[], Iterator[tuple[int, pa.RecordBatch]]]
 """Reads some rows: pieces of the columns asked for, each with the number of its first row."""
 

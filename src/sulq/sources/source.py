@@ -21,9 +21,10 @@ from threadpoolctl import ThreadpoolController
 
 from sulq.errors import SchemaError
 from sulq.progress import Progress
-from sulq.queries.expressions import Floats, Leaf, Node, Scope, col
+from sulq.queries.expressions import Leaf, Node, col
 from sulq.queries.facts import BLOCK
 from sulq.queries.kernel import Kernel, Totals
+from sulq.queries.scope import Floats, Scope
 from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
 from sulq.sources.encoding import Room, check_type, dtype_of_leaf, encoded_leaf

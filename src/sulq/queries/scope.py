@@ -1,0 +1,138 @@
+"""Reading expressions: against a schema, and on a block of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import QueryError
+from sulq.queries.facts import Code, Number
+from sulq.schema import Schema
+
+if TYPE_CHECKING:
+    from sulq.queries.expressions import Node
+
+T = TypeVar("T")
+Values = NDArray[Any]
+Floats = NDArray[np.float64]
+MOST_REMEMBERED = 10_000
+NOTHING = object()
+
+
+class Scope:
+    """Expressions read against one schema; remembers what was worked out of each."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._known: dict[tuple[str, str], Any] = {}
+
+    def facts(self, expression: Node) -> Number | Code:
+        return self.remember((expression.key, "facts"), lambda: expression.facts(self))
+
+    def remember(self, key: tuple[str, str], work_out: Callable[[], T]) -> T:
+        """What was worked out before, or else is now; all is forgotten before it is too much."""
+        known = self._known.get(key, NOTHING)
+        if known is NOTHING:
+            known = work_out()
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            self._known[key] = known
+        return cast(T, known)
+
+    def number(self, expression: Node) -> Number:
+        facts = self.facts(expression)
+        if isinstance(facts, Code):
+            raise QueryError(f"{expression.described()} is a category, not a number: use one_hot or lookup")
+        return facts
+
+    def code(self, expression: Node) -> Code:
+        """The facts of a category, a truth value or a bounded integer, read as a choice among few."""
+        facts = self.facts(expression)
+        if isinstance(facts, Code):
+            return facts
+        if facts.width == 1 and facts.bits == 0:
+            size = int(facts.high[0] - facts.low[0]) + 1
+            if size <= 2**20:
+                return Code(size, tuple(map(str, range(facts.low[0], facts.high[0] + 1))))
+        raise QueryError(f"{expression.described()} has no short list of values: use bins with public edges")
+
+    def condition(self, expression: Node) -> Number:
+        facts = self.facts(expression)
+        if isinstance(facts, Code) or not facts.flag:
+            raise QueryError(f"{expression.described()} is not true or false: compare it with something")
+        return facts
+
+
+def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:
+    """A method of a node worked out once for each scope instead of once for each block."""
+
+    @wraps(method)
+    def remembered(self: Node, scope: Scope) -> T:
+        return scope.remember((self.key, method.__name__), lambda: method(self, scope))
+
+    return remembered
+
+
+class Batch:
+    """A block of encoded columns, by their leaves' keys; every expression on it is computed at most once."""
+
+    def __init__(
+        self, scope: Scope, columns: Mapping[str, Values], rows: int, room: dict[str, Floats] | None = None
+    ) -> None:
+        self.scope = scope
+        self.columns = columns
+        self.rows = rows
+        self._values: dict[str, Values] = {}
+        self._room = {} if room is None else room
+
+    def value(self, expression: Node) -> Values:
+        known = self._values.get(expression.key)
+        if known is None:
+            known = self._values[expression.key] = expression.value(self)
+        return known
+
+    def number(self, expression: Node, on: int | None = None) -> Floats:
+        """A number's value, on its own grid or on another."""
+        facts = self.scope.number(expression)
+        values = np.atleast_2d(np.asarray(self.value(expression), dtype=np.float64))
+        return values if on is None else regridded(values, on - facts.bits)
+
+    def condition(self, expression: Node) -> NDArray[np.bool_]:
+        return np.asarray(np.atleast_2d(self.value(expression))[0], dtype=bool)
+
+    def code(self, expression: Node) -> Values:
+        """A choice as whole numbers from 0."""
+        values, facts = self.value(expression), self.scope.facts(expression)
+        if isinstance(facts, Code):
+            return values
+        values = np.asarray(np.atleast_2d(values)[0])
+        if values.dtype == bool:
+            return values.view(np.uint8)
+        if facts.low[0] == 0 and values.dtype.kind in "iu":
+            return values
+        return np.asarray(values.astype(np.int64) - facts.low[0])
+
+    def room(self, expression: Node, width: int) -> Floats:
+        """An array for an expression's value, the same one block after block: fresh memory is slow."""
+        kept = self._room.get(expression.key)
+        if kept is None or kept.size < width * self.rows:
+            kept = self._room[expression.key] = np.empty(width * self.rows)
+        return kept[: width * self.rows].reshape(width, self.rows)
+
+    def only(self, chosen: NDArray[np.bool_]) -> Batch:
+        """The block of the chosen rows alone."""
+        columns = {name: values[chosen] for name, values in self.columns.items()}
+        return Batch(self.scope, columns, int(np.count_nonzero(chosen)))
+
+
+def regridded(values: Floats, shift: int) -> Floats:
+    """Integers on a grid `shift` bits finer; on a coarser one they are truncated towards zero."""
+    if shift == 0:
+        return values
+    if shift > 0:
+        return values * 2.0 ** min(shift, 64)
+    return np.trunc(values * 2.0 ** max(shift, -64))
