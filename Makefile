@@ -28,6 +28,7 @@ lint: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	@echo "· benchmarks (some minutes; the data takes 3 GB in benchmarks/data)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@$(BIN)/python benchmarks/run.py
 
 clean:

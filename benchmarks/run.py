@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
+import picture
 import sums
 
 HEAD = """# Results
@@ -24,6 +25,7 @@ def main() -> None:
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}.\n\n"
     results = HEAD + machine + sums.section()
     (Path(__file__).parent / "RESULTS.md").write_text(results, encoding="utf-8")
+    picture.draw(Path(__file__).parent.parent / "docs" / "plans.png")
     print(results)
 
 
