@@ -14,7 +14,7 @@ from sulq.schema import Schema
 def test_the_demo_shows_the_schema_answers_and_what_is_next(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     shown = capsys.readouterr().out
-    for words in ("doctor_visits", "78.2%", "2.779", "in the 2-norm", "sulq schema draft"):
+    for words in ("doctor_visits", "78.2%", "2.779", "in the 2-norm", "left ε = 0.5", "sulq schema draft"):
         assert words in shown
 
 
