@@ -77,15 +77,10 @@ class Nearest(Node):
         bits, centres = self._grid(batch.scope)
         scores = np.matmul(-2.0 * centres, batch.number(self.point, bits), out=batch.room(self, len(centres)))
         scores += (centres * centres).sum(axis=1)[:, np.newaxis]
-        code: Values = np.zeros(batch.rows, dtype=np.min_scalar_type(len(scores) - 1))
-        best = scores[0]
-        for position, score in enumerate(scores[1:], start=1):
-            # A masked copy would branch on every row; this is arithmetic alone, and modular for small types.
-            change = code.dtype.type(position) - code
-            change *= score < best
-            code += change
-            np.minimum(best, score, out=best)
-        return code
+        # The first of the best, in a few steps over all rows: the earlier a centre, the higher its rank.
+        ranks = np.arange(len(scores), 0, -1).astype(np.min_scalar_type(len(scores)))
+        best = (scores == scores.min(axis=0)) * ranks[:, np.newaxis]
+        return np.asarray(ranks[0] - best.max(axis=0))
 
     @once
     def _grid(self, scope: Scope) -> tuple[int, Floats]:
