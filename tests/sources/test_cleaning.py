@@ -12,6 +12,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 
@@ -160,3 +161,21 @@ def test_delimiters_and_byte_order_marks_are_read_off_the_header(tmp_path: Path)
     source = sulq.open(path, {"x": sulq.Real(0, 10, missing=0), "plan": sulq.Category(["a", "b"])})
     x, plan = source.exact().ask(sulq.Round([sulq.total(sulq.col("x")), sulq.count(by="plan")]))
     assert (x.value, list(plan.value)) == (2.0, [1, 1, 0])
+
+
+def test_text_that_is_not_valid_unicode_is_unknown_and_raises_nothing(tmp_path: Path) -> None:
+    raw = pa.array([b"\xff\xfe", b"3", b"a"], pa.binary())
+    invalid = pa.StringArray.from_buffers(3, raw.buffers()[1], raw.buffers()[2])
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": invalid}), path)
+    for data in (pa.table({"x": invalid}), pa.table({"x": invalid.dictionary_encode()}), path):
+        for kind, expected in (
+            (sulq.Real(0, 10, missing=1), 5),
+            (sulq.Integer(0, 10, missing=1), 5),
+            (sulq.Boolean(missing=True), 3),
+        ):
+            source = sulq.open(data, {"x": kind})
+            assert source.exact().ask(sulq.Round([sulq.total(sulq.col("x"))]))[0].value == expected
+        for values, counts in ((["a", "3"], [1, 1, 1]), ([3, 4], [1, 0, 2])):
+            source = sulq.open(data, {"x": sulq.Category(values)})
+            assert source.exact().ask(sulq.Round([sulq.count(by="x")]))[0].value.tolist() == counts

@@ -152,7 +152,9 @@ def _category(kind: Category, array: pa.Array) -> Encoded:
     if pa.types.is_dictionary(array.type):
         entries = array.dictionary
         short = len(entries) <= SHORT_DICTIONARY and _is_text(entries.type)
-        codes = _codes_of(kind, tuple(entries.to_pylist())) if short else _category(kind, entries)
+        # As bytes: a file's text may not be valid, and must not raise.
+        texts = tuple(entries.cast(pa.large_string()).view(pa.large_binary()).to_pylist()) if short else ()
+        codes = _codes_of(kind, texts) if short else _category(kind, entries)
         by_entry = np.append(codes, unknown).astype(dtype_of(kind))
         return by_entry.take(_filled(array.indices, len(entries)), mode="clip")
     found = pc.index_in(*_comparable(kind, array))
@@ -160,9 +162,9 @@ def _category(kind: Category, array: pa.Array) -> Encoded:
 
 
 @lru_cache(maxsize=1024)
-def _codes_of(kind: Category, entries: tuple[str | None, ...]) -> Encoded:
+def _codes_of(kind: Category, entries: tuple[bytes | None, ...]) -> Encoded:
     """The codes of a dictionary's entries: most row groups of a file have the same few."""
-    return _category(kind, pa.array(entries, pa.large_string()))
+    return _category(kind, pa.array(entries, pa.large_binary()).view(pa.large_string()))
 
 
 def _comparable(kind: Category, array: pa.Array) -> tuple[pa.Array, pa.Array]:
