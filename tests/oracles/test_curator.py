@@ -114,6 +114,12 @@ def test_what_nobody_moves_is_free_and_exact() -> None:
     assert curator.cost(sulq.Round([sulq.count()], share=1)) == 0
     assert curator.ask(sulq.Round([sulq.count()]))[0].value == 123
     assert curator.spent == 0
+    [rows] = (
+        people(7)
+        .curator(epsilon=1)
+        .ask(sulq.Round([sulq.choose([sulq.total(2), sulq.count(), sulq.total(5)])]))
+    )
+    assert (rows.value, rows.radius(0.1)) == (2, 0)
     with pytest.raises(sulq.QueryError, match="how much may this round cost"):
         people().curator(epsilon=1, neighbours="add-remove").ask(sulq.Round([sulq.count()]))
 

@@ -176,8 +176,11 @@ class Curator:
             own = [next(sums) for _ in query.parts]
             if isinstance(query, Choice):
                 selection = next(selections)
-                by_group = query.scores(own, scope).T
-                choices.append([selection.choose([int(score) for score in scores]) for scores in by_group])
+                scores = query.scores(own, scope)
+                if selection is None:
+                    choices.append(scores.argmax(axis=0).tolist())
+                else:
+                    choices.append([selection.choose([int(score) for score in group]) for group in scores.T])
             else:
                 for true in own:
                     noise = next(noises)

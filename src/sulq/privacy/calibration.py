@@ -61,11 +61,11 @@ class Contest:
 
 @dataclass(frozen=True)
 class Terms:
-    """A cost and what it buys: a law of noise for each piece (none if nobody moves it), a selection each."""
+    """A cost and what it buys: noise for each piece, a mechanism for each contest, where anybody moves it."""
 
     cost: Fraction
     noises: tuple[Noise | None, ...]
-    selections: tuple[Selection, ...] = ()
+    selections: tuple[Selection | None, ...] = ()
 
 
 class Calibration(Protocol):
@@ -102,7 +102,7 @@ class Laplace:
         loads = [piece.moves1 * piece.weight / _size(piece) for piece in pieces]
         loads += [_swing(contest) * contest.weight / contest.size for contest in contests]
         if sum(loads) == 0:
-            return Terms(Fraction(0), (None,) * len(pieces))
+            return Terms(Fraction(0), (None,) * len(pieces), (None,) * len(contests))
         cost = _stated(cost)
         t = sum(loads) / cost
         noises = tuple(
@@ -111,6 +111,8 @@ class Laplace:
         )
         selections = tuple(
             PermuteAndFlip(_down(_swing(c) * c.weight / c.size / t), Fraction(c.moves), c.monotone)
+            if c.moves
+            else None
             for c in contests
         )
         return Terms(cost, noises, selections)
@@ -143,7 +145,7 @@ class Gaussian:
         loads = [piece.moves2 * (piece.weight / _size(piece)) ** 2 for piece in pieces]
         loads += [(contest.moves * contest.weight / contest.size) ** 2 for contest in contests]
         if sum(loads) == 0:
-            return Terms(Fraction(0), (None,) * len(pieces))
+            return Terms(Fraction(0), (None,) * len(pieces), (None,) * len(contests))
         cost = _stated(cost)
         t_squared = sum(loads) / (2 * cost)
         noises = tuple(
@@ -156,6 +158,8 @@ class Gaussian:
             ExponentialMechanism(
                 _root_down(4 * (c.moves * c.weight / c.size) ** 2 / t_squared), Fraction(c.moves), c.monotone
             )
+            if c.moves
+            else None
             for c in contests
         )
         return Terms(cost, noises, selections)

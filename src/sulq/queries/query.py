@@ -1,7 +1,7 @@
 """Queries: counts, totals and means.
 
-A query is a sum over all rows of one vector-valued row expression, `row`. Everything else about it
-(grouping, conditions, means) is a way of writing that expression and of reading the sum.
+A query is answered by the sums over all rows of its `parts`, vector-valued row expressions. Everything else
+about it (groups, conditions, means) is a way of writing those expressions and of reading their sums.
 """
 
 from __future__ import annotations
