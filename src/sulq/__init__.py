@@ -12,6 +12,9 @@ from sulq.errors import (
     SchemaError,
     SulqError,
 )
+from sulq.learners.conjunction import Conjunction
+from sulq.learners.hypothesis import Hypothesis, Rule, error_rate
+from sulq.learners.learner import Learner
 from sulq.oracles.emulation import emulated
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
@@ -35,13 +38,17 @@ __all__ = [
     "BudgetError",
     "Category",
     "Choice",
+    "Conjunction",
+    "Hypothesis",
     "Integer",
+    "Learner",
     "LedgerError",
     "PureDP",
     "Query",
     "QueryError",
     "Real",
     "Round",
+    "Rule",
     "Schema",
     "SchemaError",
     "Source",
@@ -56,6 +63,7 @@ __all__ = [
     "cross",
     "dot",
     "emulated",
+    "error_rate",
     "features",
     "gram",
     "lookup",

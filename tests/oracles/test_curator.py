@@ -167,9 +167,17 @@ def test_a_tolerance_is_met_at_its_least_cost(budget: dict[str, Any]) -> None:
 
 def test_a_tolerance_the_budget_cannot_meet_is_refused_before_spending() -> None:
     curator = people().curator(epsilon="0.01")
-    with pytest.raises(sulq.BudgetError):
-        curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=1, beta=0.05)]))
+    for tolerance in (1, 0.5):
+        with pytest.raises(sulq.BudgetError):
+            curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=tolerance, beta=0.05)]))
     assert curator.spent == 0
+
+
+def test_a_tolerance_below_one_row_leaves_no_noise_but_for_a_chance_of_beta() -> None:
+    curator = people().curator(epsilon=10)
+    [noise] = terms(curator, sulq.Round([sulq.count(where=col("a"), tolerance=0.5, beta=0.01)])).noises
+    assert noise.radius(0.01) == 0
+    assert noise.tail(0) > 0.0099
 
 
 @pytest.mark.parametrize(
@@ -185,7 +193,6 @@ def test_a_tolerance_the_budget_cannot_meet_is_refused_before_spending() -> None
             "by tolerances or by a share",
         ),
         (lambda: sulq.Round([sulq.count(where=col("a"), tolerance=5)]), "go together"),
-        (lambda: sulq.Round([sulq.count(where=col("a"), tolerance=0.5, beta=0.1)]), "finer than the grid"),
         (lambda: sulq.Round([sulq.mean(col("pay"), where=col("a"), tolerance=5, beta=0.1)]), "over all rows"),
         (lambda: sulq.Round([sulq.count()], share=0), "share must be a positive number and at most 1"),
         (lambda: sulq.Round([sulq.count()], share=1.5), "share must be a positive number and at most 1"),

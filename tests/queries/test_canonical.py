@@ -31,6 +31,8 @@ def test_rounds_survive_the_wire(one: sulq.Query, other: sulq.Query) -> None:
     round_ = sulq.Round([one, other])
     copy = sulq.parse_round(round_.canonical)
     assert copy.key == round_.key
+    assert copy == round_
+    assert copy != sulq.Round([one])
     assert copy.sensitivity(SCHEMA, 1) == round_.sensitivity(SCHEMA, 1)
 
 

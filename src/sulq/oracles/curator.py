@@ -21,6 +21,7 @@ from sulq.queries.query import Exact, Neighbours, Query, moves, rational
 from sulq.queries.rounds import Round
 
 if TYPE_CHECKING:
+    from sulq.schema import Schema
     from sulq.sources.source import Source
 
 LARGEST_SCORE = 2**62
@@ -96,6 +97,15 @@ class Curator:
     def part(self, share: Exact) -> Curator:
         """A curator on the same ledger to whom only this share of the budget is the whole."""
         return replace(self, allowance=self.allowance * rational("share", share, most=1))
+
+    @property
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    def promise(self) -> str:
+        """What is promised to every person, in words."""
+        return self.calibration.describe()
 
     @property
     def spent(self) -> Fraction:

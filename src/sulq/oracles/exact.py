@@ -11,6 +11,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.rounds import Round
 
 if TYPE_CHECKING:
+    from sulq.schema import Schema
     from sulq.sources.source import Source
 
 
@@ -28,8 +29,19 @@ class Exact:
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 
-    def ask(self, round_: Round) -> list[Answer]:
-        """One answer for each query of the round, in order; of equally good candidates the first."""
+    @property
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    def promise(self) -> str:
+        return "none: exact answers"
+
+    def ask(self, round_: Round, run: str = "main") -> list[Answer]:
+        """One answer for each query of the round, in order; of equally good candidates the first.
+
+        Nothing is kept, so it does not matter which run asks.
+        """
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         scope = self.source.scope

@@ -197,11 +197,6 @@ def _within(piece: Piece, law: Callable[[Fraction], Noise]) -> Noise:
     assert piece.beta is not None
     reach = math.floor(piece.tolerance / piece.step)
     chance = per_number(piece.beta, piece.width)
-    if reach < 1:
-        raise QueryError(
-            f"a tolerance of {float(piece.tolerance):g} is finer than the grid of the sum, "
-            f"{float(piece.step):g}"
-        )
     low, high = Fraction(1, 2**20), Fraction(2)
     while law(high).radius(chance) <= reach:
         low, high = high, high * 4

@@ -23,7 +23,7 @@ from sulq.queries.query import By, Exact, Neighbours, Query, choices_of, moves, 
 from sulq.queries.scope import Scope
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """Which of several candidates scores best, in each group of `by`.
 

@@ -25,7 +25,7 @@ By = Node | str | Sequence[Node | str] | None
 Exact = int | float | str | Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Query:
     """One statistic: a count, a total or a mean, of some rows (`where`), in groups (`by`).
 

@@ -19,7 +19,7 @@ from sulq.queries.scope import Scope
 from sulq.schema import Schema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Round:
     """Queries asked at once: one interaction with whoever answers.
 
@@ -57,6 +57,12 @@ class Round:
     def key(self) -> str:
         """Names the round: equal for equal questions, on every machine."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Round) and other.canonical == self.canonical
+
+    def __hash__(self) -> int:
+        return hash(self.canonical)
 
     def sensitivity(
         self, schema: Schema | Scope, order: Literal[1, 2], neighbours: Neighbours = "replace"

@@ -22,9 +22,9 @@ from threadpoolctl import ThreadpoolController
 from sulq.errors import SchemaError
 from sulq.progress import Progress
 from sulq.queries.expressions import Leaf, Node, col
-from sulq.queries.facts import BLOCK
+from sulq.queries.facts import BLOCK, Code
 from sulq.queries.kernel import Kernel, Totals
-from sulq.queries.scope import Floats, Scope
+from sulq.queries.scope import Batch, Floats, Scope
 from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
 from sulq.sources.encoding import Room, check_type, dtype_of_leaf, encoded_leaf
@@ -91,6 +91,22 @@ class Source:
             running.merge(totals)
         by_key = dict(zip(different, kernel.totals(running), strict=True))
         return [by_key[part.key] for part in parts]
+
+    def values(self, expression: Node) -> NDArray[Any]:
+        """The value of an expression on every row, in order: for rows one may see, such as those to predict.
+
+        Truth values and codes as they are, numbers as floats in natural units, one row of them for each row.
+        """
+        leaves = expression.leaves()
+        rows = self.rows
+        with self._lock:
+            self._load(leaves)
+        found = []
+        for start in range(0, rows, BLOCK):
+            stop = min(start + BLOCK, rows)
+            block = {key: self._columns[key].read(start, stop) for key in leaves}
+            found.append(_natural(expression, Batch(self.scope, block, stop - start)))
+        return np.concatenate(found) if found else np.zeros(0)
 
     def exact(self) -> Exact:
         """The oracle that tells the truth: what a learner can do without privacy."""
@@ -250,6 +266,16 @@ def open(
         check_type(name, kind, opened.types[name])
     path = Path(data) if isinstance(data, str | Path) else None
     return Source(opened, declared, _bytes(memory), _threads(threads), path)
+
+
+def _natural(expression: Node, batch: Batch) -> NDArray[Any]:
+    facts = batch.scope.facts(expression)
+    if isinstance(facts, Code):
+        return batch.code(expression).copy()
+    if facts.flag:
+        return batch.condition(expression).copy()
+    numbers = batch.number(expression).T * float(facts.unit)
+    return numbers[:, 0] if facts.width == 1 else numbers
 
 
 @cache

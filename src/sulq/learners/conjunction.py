@@ -1,0 +1,89 @@
+"""Conjunctions: which of many literals hold whenever the label does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sulq.errors import QueryError
+from sulq.learners.hypothesis import Rule
+from sulq.learners.learner import Learner, Rounds
+from sulq.queries.expressions import Column, Node, col
+from sulq.queries.query import Exact, mean, rational
+from sulq.queries.rounds import Round
+from sulq.queries.scope import Scope
+from sulq.schema import Boolean, Schema
+
+
+@dataclass(frozen=True)
+class Conjunction(Learner[Rule]):
+    """Learns a conjunction from d queries in one round: Theorem 5 of the lecture notes.
+
+    For every literal it asks how often the label is true and the literal is not, and keeps those where that
+    is at most error/2d. With answers within error/2d of the truth it keeps every literal of a target
+    conjunction, and none that costs more than error/d, so the rule errs on at most `error` of the rows.
+
+    `label`: a boolean column, or an expression that is true or false. `features`: boolean columns or such
+    expressions, by default all boolean columns but the label. `error`: how wrong the rule may be.
+    `confidence`: how sure that is under an oracle that adds noise. `negations`: consider the opposite of
+    every feature too. `share`: ask for this share of a budget instead of by tolerances; then the rule is as
+    good as the budget allows.
+
+    >>> import sulq
+    >>> rows = {"a": [1, 1, 0, 0] * 9, "b": [1, 0, 1, 0] * 9, "c": [1, 0, 0, 1] * 9, "y": [1, 0, 0, 0] * 9}
+    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    >>> Conjunction(label="y", error=0.1).learn(people.exact()).describe()
+    'a and b and c'
+    """
+
+    label: str | Node
+    features: Sequence[str | Node] | None = None
+    error: Exact = Fraction(1, 10)
+    confidence: Exact = Fraction(95, 100)
+    negations: bool = False
+    share: Exact | None = None
+
+    def rounds(self, schema: Schema) -> Rounds[Rule]:
+        literals, label = self.literals(schema), self._label(schema)
+        within = self.tolerance(len(literals))
+        tolerance, beta = (within, self._beta(len(literals))) if self.share is None else (None, None)
+        violations = [mean(label & ~literal, tolerance=tolerance, beta=beta) for literal in literals]
+        answers = yield Round(violations, self.share)
+        most = float(within)
+        kept = [literal for literal, answer in zip(literals, answers, strict=True) if answer.value <= most]
+        return Rule(schema, None, tuple(kept))
+
+    def tolerance(self, literals: int) -> Fraction:
+        """How close every answer must be for the rule to be as good as promised: error/2d."""
+        return rational("error", self.error, most=1) / (2 * literals)
+
+    def literals(self, schema: Schema) -> list[Node]:
+        """What the rule may be made of."""
+        label = self._label(schema)
+        if self.features is None:
+            names = [name for name, kind in schema.items() if isinstance(kind, Boolean)]
+            given: list[Node] = [col(name) for name in names if col(name).key != label.key]
+        else:
+            given = [col(feature) if isinstance(feature, str) else feature for feature in self.features]
+        if not given:
+            raise QueryError("there are no features to make a conjunction of: name some")
+        if len({feature.key for feature in given}) < len(given):
+            raise QueryError("a feature is named twice")
+        if label.key in {feature.key for feature in given}:
+            raise QueryError("the label cannot be one of its own features")
+        scope = Scope(schema)
+        for feature in given:
+            scope.condition(feature)
+        return [*given, *(~feature for feature in given)] if self.negations else given
+
+    def _label(self, schema: Schema) -> Node:
+        label = Column(self.label) if isinstance(self.label, str) else self.label
+        Scope(schema).condition(label)
+        return label
+
+    def _beta(self, literals: int) -> Fraction:
+        sure = rational("confidence", self.confidence, most=1)
+        if sure == 1:
+            raise QueryError("confidence must be less than 1: noise has no bound")
+        return (1 - sure) / literals

@@ -1,0 +1,142 @@
+"""What a learner returns: something to predict with, to read, and to keep."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from sulq.errors import QueryError
+from sulq.queries.canonical import parse
+from sulq.queries.expressions import And, Column, Compare, Constant, Node, Not, Operand, node
+from sulq.queries.query import Query, mean
+from sulq.schema import Schema
+from sulq.sources.source import open as open_source
+
+T = TypeVar("T", bound="Hypothesis")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a hypothesis came from: who learned it, under what promise, in which run, in how many rounds."""
+
+    learner: str
+    promise: str
+    run: str
+    rounds: int
+
+
+@dataclass(frozen=True, eq=False)
+class Hypothesis(ABC):
+    """The base of all hypotheses. It holds answers and public facts, and never a row or an exact sum."""
+
+    schema: Schema
+    origin: Origin | None
+
+    @property
+    @abstractmethod
+    def expression(self) -> Node:
+        """What it says of a row, as a row expression: to predict with, or to ask about."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What it says, for people."""
+
+    def predict(self, frame: Any) -> NDArray[Any]:
+        """What it says of every row of a frame, which needs no label."""
+        said = self.expression
+        needed = {leaf.name for leaf in said.leaves().values()}
+        if not needed:  # what is said of every row alike still needs to know how many there are
+            given = getattr(frame, "columns", frame)
+            needed = {next((name for name in self.schema if name in given), next(iter(self.schema)))}
+        rows = open_source(frame, Schema({name: self.schema[name] for name in self.schema if name in needed}))
+        return rows.values(said)
+
+    def to_json(self) -> str:
+        """The hypothesis as text; `from_json` reads it back."""
+        origin = None if self.origin is None else asdict(self.origin)
+        return json.dumps({"schema": self.schema.form(), "origin": origin} | self._own())
+
+    @classmethod
+    def from_json(cls: type[T], text: str) -> T:
+        """The hypothesis that `to_json` wrote."""
+        try:
+            form = json.loads(text)
+            schema = Schema.of(form.pop("schema"))
+            origin = form.pop("origin")
+            return cls._read(schema, None if origin is None else Origin(**origin), form)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise QueryError(f"this is not the text of a {cls.__name__}") from None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is type(self) and isinstance(other, Hypothesis) and other.to_json() == self.to_json()
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    @abstractmethod
+    def _own(self) -> dict[str, Any]:
+        """What is its own, as plain data."""
+
+    @classmethod
+    @abstractmethod
+    def _read(cls: type[T], schema: Schema, origin: Origin | None, own: dict[str, Any]) -> T: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(Hypothesis):
+    """A conjunction: true of a row if all its literals are.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({"a": sulq.Boolean(), "b": sulq.Boolean()})
+    >>> rule = Rule(schema, None, (sulq.col("a"), ~sulq.col("b")))
+    >>> rule.describe()
+    'a and not b'
+    >>> rule.predict({"a": [True, True], "b": [False, True]})
+    array([ True, False])
+    """
+
+    literals: tuple[Node, ...]
+
+    @property
+    def expression(self) -> Node:
+        if not self.literals:
+            return Constant(1)
+        said = self.literals[0]
+        for literal in self.literals[1:]:
+            said = And(said, literal)
+        return said
+
+    def describe(self) -> str:
+        return " and ".join(words(literal) for literal in self.literals) or "always"
+
+    def _own(self) -> dict[str, Any]:
+        return {"literals": [literal.form for literal in self.literals]}
+
+    @classmethod
+    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Rule:
+        return cls(schema, origin, tuple(parse(literal) for literal in own["literals"]))
+
+
+def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Query:
+    """One more query: how often a hypothesis is wrong. `precision` is a weight, or a tolerance and beta."""
+    truth = Column(label) if isinstance(label, str) else node(label)
+    return mean(Compare("!=", hypothesis.expression, truth), **precision)
+
+
+def words(expression: Node) -> str:
+    """A literal as people would say it."""
+    if isinstance(expression, Column):
+        return expression.name
+    if isinstance(expression, Constant):
+        return str(expression.constant)
+    if isinstance(expression, Not):
+        return f"not {words(expression.inner)}"
+    if isinstance(expression, Compare):
+        return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
+    return type(expression).__name__.lower()

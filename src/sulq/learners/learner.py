@@ -1,0 +1,57 @@
+"""What all learners have in common: they ask, are told, and never see who answers.
+
+A learner is a generator: it yields rounds and is sent their answers, and returns a hypothesis. No oracle is
+in sight, so it can be driven in process, over a wire, across weeks of a survey, or from a ledger's stored
+answers: given the same answers it asks the same questions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Generic, Protocol, TypeVar
+
+from sulq.learners.hypothesis import Hypothesis, Origin
+from sulq.oracles.answers import Answer
+from sulq.queries.rounds import Round
+from sulq.schema import Schema
+
+H = TypeVar("H", bound=Hypothesis)
+Rounds = Generator[Round, list[Answer], H]
+
+
+class Oracle(Protocol):
+    """Whoever answers rounds."""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def promise(self) -> str: ...
+    def ask(self, round_: Round, run: str = "main") -> list[Answer]: ...
+
+
+class Learner(ABC, Generic[H]):
+    """Asks rounds of queries until it has a hypothesis."""
+
+    @abstractmethod
+    def rounds(self, schema: Schema) -> Rounds[H]:
+        """The questions, one round at a time."""
+
+    def learn(self, oracle: Oracle, run: str = "main") -> H:
+        """What the oracle's answers teach.
+
+        `run` names the run in the oracle's ledger, if it has one: an interrupted run that is started again
+        under its name is answered from the store up to where it stopped, at no cost.
+        """
+        asked = self.rounds(oracle.schema)
+        number = 0
+        try:
+            round_ = next(asked)
+            while True:
+                answers = oracle.ask(round_, run)
+                number += 1
+                round_ = asked.send(answers)
+        except StopIteration as done:
+            hypothesis: H = done.value
+        return replace(hypothesis, origin=Origin(type(self).__name__, oracle.promise, run, number))
