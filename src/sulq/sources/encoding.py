@@ -148,23 +148,31 @@ def _boolean(kind: Boolean, array: pa.Array) -> Encoded:
 
 
 def _category(kind: Category, array: pa.Array) -> Encoded:
-    unknown = len(kind.levels) - 1 if kind.missing is None else kind.values.index(kind.missing)
     if pa.types.is_dictionary(array.type):
         entries = array.dictionary
         short = len(entries) <= SHORT_DICTIONARY and _is_text(entries.type)
         # As bytes: a file's text may not be valid, and must not raise.
         texts = tuple(entries.cast(pa.large_string()).view(pa.large_binary()).to_pylist()) if short else ()
-        codes = _codes_of(kind, texts) if short else _category(kind, entries)
-        by_entry = np.append(codes, unknown).astype(dtype_of(kind))
+        by_entry = _codes_of(kind, texts) if short else _with_unknown(kind, entries)
         return by_entry.take(_filled(array.indices, len(entries)), mode="clip")
     found = pc.index_in(*_comparable(kind, array))
-    return np.asarray(found.fill_null(unknown)).astype(dtype_of(kind))
+    return np.asarray(found.fill_null(_unknown(kind))).astype(dtype_of(kind))
 
 
 @lru_cache(maxsize=1024)
 def _codes_of(kind: Category, entries: tuple[bytes | None, ...]) -> Encoded:
     """The codes of a dictionary's entries: most row groups of a file have the same few."""
-    return _category(kind, pa.array(entries, pa.large_binary()).view(pa.large_string()))
+    return _with_unknown(kind, pa.array(entries, pa.large_binary()).view(pa.large_string()))
+
+
+def _with_unknown(kind: Category, entries: pa.Array) -> Encoded:
+    """The code of each entry, and last that of a missing one."""
+    return np.append(_category(kind, entries), _unknown(kind)).astype(dtype_of(kind))
+
+
+def _unknown(kind: Category) -> int:
+    """The code of what is missing or unknown."""
+    return len(kind.levels) - 1 if kind.missing is None else kind.values.index(kind.missing)
 
 
 def _comparable(kind: Category, array: pa.Array) -> tuple[pa.Array, pa.Array]:

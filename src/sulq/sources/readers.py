@@ -71,8 +71,9 @@ class Parquet:
     def _part(self, path: Path, metadata: Any, group: int, start: int, columns: Sequence[str]) -> Part:
         def read() -> Iterator[tuple[int, pa.RecordBatch]]:
             texts = [name for name in self._texts if name in columns]
-            # pre_buffer would hold the whole row group's pages at once.
-            with pq.ParquetFile(path, metadata=metadata, read_dictionary=texts, pre_buffer=False) as file:
+            # Mapped pages are let go with the file, a row group at a time; pre_buffer would hold them all.
+            settings = {"read_dictionary": texts, "pre_buffer": False, "memory_map": True}
+            with pq.ParquetFile(path, metadata=metadata, **settings) as file:
                 batches = file.iter_batches(
                     PIECE, row_groups=[group], columns=list(columns), use_threads=False
                 )
