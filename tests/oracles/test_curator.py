@@ -13,7 +13,8 @@ import pytest
 
 import sulq
 from sulq.oracles.curator import Curator
-from sulq.privacy.calibration import per_number
+from sulq.oracles.emulation import repetitions
+from sulq.privacy.calibration import Piece, per_number
 from sulq.privacy.conversion import rho_of
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
@@ -483,6 +484,23 @@ def test_statistical_queries_are_emulated_by_repetition() -> None:
         sulq.emulated(source.curator(epsilon=1), sulq.mean(col("pay")), 0.5, 0.1)
     with pytest.raises(sulq.QueryError, match="mean of a single number"):
         sulq.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
+
+
+def test_repetitions_are_enough_and_those_printed_are_not() -> None:
+    """300 emulations at β = 0.2 miss at most 100 times (a false alarm of 1e-7 if they miss as they may).
+
+    As printed, τ = 0.05 is taken for a variance, and far too few are asked for.
+    """
+    for calibration in (SulqGaussian(2, "1e-3", 50), SulqLaplace(2, 50)):
+        step = Fraction(1, 2**10)
+        for as_printed in (False, True):
+            times = repetitions(calibration, 2000, 0.01, 0.2, as_printed)
+            [noise] = calibration.for_cost(
+                [Piece(step, 1, Fraction(1), Fraction(1), Fraction(1), Fraction(1), Fraction(1))], [], None
+            ).noises
+            averages = noise.sample(300 * times).reshape(300, times).mean(axis=1) * float(step) / 2000
+            misses = int((np.abs(averages) > 0.01).sum())
+            assert (misses <= 100) != as_printed
 
 
 # Runs and ledgers

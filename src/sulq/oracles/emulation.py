@@ -16,23 +16,35 @@ from sulq.queries.rounds import Round
 
 
 def repetitions(
-    variance: Fraction, rows: int, tolerance: Exact, beta: Exact, as_printed: bool = False
+    calibration: SulqGaussian | SulqLaplace,
+    rows: int,
+    tolerance: Exact,
+    beta: Exact,
+    as_printed: bool = False,
 ) -> int:
     """How often to ask for the mean of values in [0, 1] so that it is within `tolerance`, but for `beta`.
 
-    As printed (section 4.5): t ≥ R/τn², which makes τ the *variance* of the average. For the error to be
-    at most τ with probability 1 − β, a Gaussian average of variance R/tn² needs t ≥ 2R·ln(2/β)/(τn)², by
-    Pr[|N(0, v)| > τ] ≤ 2·exp(−τ²/2v).
+    As printed (section 4.5): t ≥ R/τn², which makes τ the *variance* of the average. For the error to be at
+    most τ with probability 1 − β, Chernoff's bound asks for t ≥ ln(2/β)/I, where I = (τn)²/2R for Gaussian
+    noise of variance R, and for Laplace noise of scale R, with x = τn/R, I = max over s < 1 of
+    s·x + ln(1 − s²), which is reached at s = (√(1 + x²) − 1)/x.
 
-    >>> repetitions(Fraction(271461), 10_000, tolerance=0.01, beta=0.05)
+    >>> paper = SulqGaussian(epsilon=1, delta="1e-6", queries=100)
+    >>> repetitions(paper, 10_000, tolerance=0.01, beta=0.05)
     201
-    >>> repetitions(Fraction(271461), 10_000, tolerance=0.01, beta=0.05, as_printed=True)
+    >>> repetitions(paper, 10_000, tolerance=0.01, beta=0.05, as_printed=True)
     1
     """
     tau, rare = rational("tolerance", tolerance), rational("beta", beta, most=1)
     if as_printed:
-        return math.ceil(variance / (tau * rows**2))
-    return math.ceil(2 * variance * Fraction(math.log(2 / rare)) / (tau * rows) ** 2)
+        return math.ceil(calibration.variance / (tau * rows**2))
+    if isinstance(calibration, SulqGaussian):
+        exponent = float((tau * rows) ** 2 / (2 * calibration.variance))
+    else:
+        x = float(tau * rows / calibration.scale)
+        s = (math.hypot(1, x) - 1) / x
+        exponent = s * x + math.log1p(-s * s)
+    return math.ceil(math.log(2 / rare) / exponent * (1 + 1e-9))
 
 
 def emulated(
@@ -57,7 +69,7 @@ def emulated(
         raise QueryError("a statistical query is the mean of a single number over all rows")
     extent = int(facts.high[0] - facts.low[0]) * facts.unit
     within = rational("tolerance", tolerance) / extent if extent else Fraction(1)
-    times = repetitions(calibration.variance, curator.source.rows, within, beta, as_printed)
+    times = repetitions(calibration, curator.source.rows, within, beta, as_printed)
     if times > curator.calibration.total:
         raise BudgetError(curator.calibration.unit, Fraction(times), curator.remaining)
     # One round: it is refused as a whole if too few queries are left, and half an average is worth nothing.
