@@ -12,9 +12,12 @@ from sulq.errors import (
     SchemaError,
     SulqError,
 )
+from sulq.learners.components import PCA, SVD, Components
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.hypothesis import Hypothesis, Rule, error_rate
+from sulq.learners.kmeans import Centres, KMeans
 from sulq.learners.learner import Learner
+from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
 from sulq.oracles.emulation import emulated
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
@@ -31,18 +34,25 @@ from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
 from sulq.sources.source import Source, open
 
 __all__ = [
+    "PCA",
+    "SVD",
     "ZCDP",
     "AdaptivityError",
     "ApproxDP",
     "Boolean",
     "BudgetError",
     "Category",
+    "Centres",
     "Choice",
+    "Components",
     "Conjunction",
+    "Halfspace",
     "Hypothesis",
     "Integer",
+    "KMeans",
     "Learner",
     "LedgerError",
+    "Perceptron",
     "PureDP",
     "Query",
     "QueryError",
@@ -75,6 +85,7 @@ __all__ = [
     "parity",
     "parse",
     "parse_round",
+    "perceptron_rounds",
     "randhie",
     "row_function",
     "total",
