@@ -15,9 +15,11 @@ from sulq.errors import (
 from sulq.learners.components import PCA, SVD, Components
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.hypothesis import Hypothesis, Rule, error_rate
+from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import Centres, KMeans
 from sulq.learners.learner import Learner
 from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
+from sulq.learners.tree import Tree
 from sulq.oracles.emulation import emulated
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
@@ -34,6 +36,7 @@ from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
 from sulq.sources.source import Source, open
 
 __all__ = [
+    "ID3",
     "PCA",
     "SVD",
     "ZCDP",
@@ -63,6 +66,7 @@ __all__ = [
     "SchemaError",
     "Source",
     "SulqError",
+    "Tree",
     "Unit",
     "bins",
     "choose",

@@ -1,0 +1,95 @@
+"""Where a row ends up in a tree of questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import QueryError
+from sulq.queries.expressions import Node
+from sulq.queries.facts import Code
+from sulq.queries.scope import Batch, Scope, Values, once
+
+
+@dataclass(frozen=True, eq=False)
+class Route(Node):
+    """The code at the end of a row's way through a public tree.
+
+    `attributes`: the choices that the tree asks about. `steps`: its nodes, the root first. An end is
+    `(code,)`; any other node is the number of the attribute it asks about, followed by the node to go on to
+    for each possibility, which comes later in the list, so that every way ends. `size`: how many codes there
+    are; several ends may share one.
+
+    >>> import sulq
+    >>> from sulq.queries.expressions import col
+    >>> smokers = Route((col("smokes"), col("old")), ((0, 1, 2), (0,), (1, 3, 4), (1,), (2,)), 3)
+    >>> rows = {"smokes": [False, True, True], "old": [True, False, True]}
+    >>> sulq.open(rows, {name: sulq.Boolean() for name in rows}).values(smokers)
+    array([0, 1, 2])
+    """
+
+    attributes: tuple[Node, ...]
+    steps: tuple[tuple[int, ...], ...]
+    size: int
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise QueryError("a route needs at least one step")
+        for place, step in enumerate(self.steps):
+            first, onward = step[:1], step[1:]
+            within = self.size if not onward else len(self.attributes)
+            if (
+                not first
+                or not 0 <= first[0] < within
+                or any(not place < n < len(self.steps) for n in onward)
+            ):
+                raise QueryError(
+                    f"step {place} of a route is neither a code nor an attribute and later steps"
+                )
+
+    def facts(self, scope: Scope) -> Code:
+        sizes = [scope.code(attribute).size for attribute in self.attributes]
+        for step in self.steps:
+            if len(step) > 1 and len(step) - 1 != sizes[step[0]]:
+                raise QueryError(
+                    f"a route goes {len(step) - 1} ways where {self.attributes[step[0]].described()} has "
+                    f"{sizes[step[0]]} possibilities"
+                )
+        return Code(self.size)
+
+    def value(self, batch: Batch) -> Values:
+        asked, onward, ends, depth = self._arrays(batch.scope)
+        at: NDArray[np.int64] = np.zeros(batch.rows, dtype=np.int64)
+        if depth:
+            codes = np.stack([batch.code(attribute) for attribute in self.attributes]).ravel()
+            row, width = np.arange(batch.rows), onward.shape[1]
+            flat = onward.ravel()
+            for _ in range(depth):
+                at = flat[at * width + codes[asked[at] * batch.rows + row]]
+        return np.asarray(ends[at])
+
+    def densest(self, scope: Scope) -> int:
+        return max(len(self.attributes), super().densest(scope))
+
+    @once
+    def _arrays(self, scope: Scope) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+        """The attribute asked at each node, where to go from there, the code at each end, and the depth.
+
+        An end goes on to itself whatever is asked, so all rows take as many steps as the longest way.
+        """
+        nodes = len(self.steps)
+        asked, ends = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
+        onward = np.repeat(np.arange(nodes)[:, np.newaxis], max(map(len, self.steps)), axis=1)
+        depths = [0] * nodes
+        for place in range(nodes):
+            first, *rest = self.steps[place]
+            if rest:
+                asked[place] = first
+                onward[place, : len(rest)] = rest
+                for child in rest:
+                    depths[child] = max(depths[child], depths[place] + 1)
+            else:
+                ends[place] = first
+        return asked, onward, ends, max(depths)
