@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -39,16 +40,16 @@ REAL_BITS = 30
 INTEGER_BITS = 36
 
 
-class Node:
+class Node(ABC):
     """The base of all row expressions; what Python's operators mean on them is said here."""
 
+    @abstractmethod
     def facts(self, scope: Scope) -> Number | Code:
         """What is known of the value from the schema alone; raises QueryError if it makes no sense."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, batch: Batch) -> Values:
         """The value on every row of a block: integers on the grid, shape (width, rows); codes: (rows,)."""
-        raise NotImplementedError
 
     def sums(self, batch: Batch) -> Floats:
         """The sum over the block, exact: see `facts` for why."""
