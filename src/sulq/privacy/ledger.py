@@ -322,7 +322,7 @@ class Ledger:
     def _compare(self, path: Path) -> None:
         found, expected = _declared(path), self._terms
         differences = [
-            f"{name} is {found.get(name, 'missing')} in the file and {expected.get(name, 'missing')} here"
+            f"{name} is {_readable(found.get(name))} in the file and {_readable(expected.get(name))} here"
             for name in found | expected
             if found.get(name) != expected.get(name)
         ]
@@ -390,6 +390,15 @@ def _declared(path: Path) -> dict[str, str]:
         if state != "ok":
             raise LedgerError(f"ledger {path} is damaged: {state}; {RESTORE}")
         return dict(connection.execute("SELECT key, value FROM meta WHERE key != 'head' ORDER BY key"))
+
+
+def _readable(term: str | None) -> str:
+    """A term for people: without the escapes of its canonical form."""
+    if term is None:
+        return "missing"
+    with suppress(ValueError):
+        return json.dumps(json.loads(term), ensure_ascii=False)
+    return term
 
 
 def _find(connection: sqlite3.Connection, run: str, question: str) -> tuple[Entry | None, str | None]:
