@@ -47,13 +47,20 @@ class Hypothesis(ABC):
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """What it says of every row of a frame, which needs no label."""
-        said = self.expression
+        return self._values(self.expression, frame)
+
+    def _values(self, said: Node, frame: Any) -> NDArray[Any]:
+        """An expression on every row of a frame, which needs no other columns than those it looks at."""
         needed = {leaf.name for leaf in said.leaves().values()}
         if not needed:  # what is said of every row alike still needs to know how many there are
             given = getattr(frame, "columns", frame)
             needed = {next((name for name in self.schema if name in given), next(iter(self.schema)))}
         rows = open_source(frame, Schema({name: self.schema[name] for name in self.schema if name in needed}))
         return rows.values(said)
+
+    def wrong(self, truth: Node) -> Node:
+        """Whether what it says of a row differs from the truth, as a row expression."""
+        return Compare("!=", self.expression, truth)
 
     def to_json(self) -> str:
         """The hypothesis as text; `from_json` reads it back."""
@@ -126,7 +133,7 @@ class Rule(Hypothesis):
 def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Query:
     """One more query: how often a hypothesis is wrong. `precision` is a weight, or a tolerance and beta."""
     truth = Column(label) if isinstance(label, str) else node(label)
-    return mean(Compare("!=", hypothesis.expression, truth), **precision)
+    return mean(hypothesis.wrong(truth), **precision)
 
 
 def words(expression: Node) -> str:

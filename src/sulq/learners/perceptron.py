@@ -54,6 +54,9 @@ class Halfspace(Hypothesis):
     def expression(self) -> Node:
         return score(self.features, (*self.weights, self.intercept)) > 0
 
+    def wrong(self, truth: Node) -> Node:
+        return super().wrong(truth if self.values is None else truth == self.values[1])
+
     def predict(self, frame: Any) -> NDArray[Any]:
         """The label of every row of a frame: truth values, or the category's values."""
         said = np.asarray(super().predict(frame), dtype=bool)

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from sulq.learners.hypothesis import Hypothesis, Origin, words
 from sulq.queries.canonical import parse
-from sulq.queries.codes import Bins, Lookup
+from sulq.queries.codes import Bins, Cross, Lookup
 from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
-from sulq.sources.source import open as open_source
 
 
 @dataclass(frozen=True)
@@ -104,15 +103,17 @@ class Tree(Hypothesis):
         add(self.root)
         return Route(self.questions, tuple(steps), size)
 
+    def wrong(self, truth: Node) -> Node:
+        if not self._categorical:
+            return super().wrong(truth)
+        size = self._labels.size
+        different = tuple((int(said != so),) for said in range(size) for so in range(size))
+        return Lookup(Cross((self.expression, truth)), different)
+
     def predict(self, frame: Any) -> NDArray[Any]:
         """The label to expect of every row of a frame, which needs no label."""
         said = self.route([end.label for end in self.ends], self._labels.size)
-        needed = {leaf.name for leaf in said.leaves().values()}
-        values = np.array(self.values)
-        if not needed:
-            return np.full(len(frame), values[self.ends[0].label])
-        rows = open_source(frame, Schema({name: self.schema[name] for name in self.schema if name in needed}))
-        return np.asarray(values[rows.values(said)])
+        return np.asarray(np.array(self.values)[self._values(said, frame)])
 
     def describe(self) -> str:
         return "\n".join(self._lines(self.root, ""))
