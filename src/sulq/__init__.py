@@ -18,9 +18,12 @@ from sulq.learners.hypothesis import Hypothesis, Rule, error_rate
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import Centres, KMeans
 from sulq.learners.learner import Learner
+from sulq.learners.masked_parity import MaskedParity, MaskedParityRule
 from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
 from sulq.learners.tree import Tree
+from sulq.oracles.adversary import Adversary
 from sulq.oracles.emulation import emulated
+from sulq.oracles.mask_blind import MaskBlind
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
 from sulq.queries.choose import Choice, choose
@@ -32,6 +35,7 @@ from sulq.queries.query import Query, count, mean, total
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.samples import randhie
+from sulq.samples.masked_parity import masked_parity_domain, masked_parity_rows, masked_parity_schema
 from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
 from sulq.sources.source import Source, open
 
@@ -41,6 +45,7 @@ __all__ = [
     "SVD",
     "ZCDP",
     "AdaptivityError",
+    "Adversary",
     "ApproxDP",
     "Boolean",
     "BudgetError",
@@ -55,6 +60,9 @@ __all__ = [
     "KMeans",
     "Learner",
     "LedgerError",
+    "MaskBlind",
+    "MaskedParity",
+    "MaskedParityRule",
     "Perceptron",
     "PureDP",
     "Query",
@@ -81,6 +89,9 @@ __all__ = [
     "features",
     "gram",
     "lookup",
+    "masked_parity_domain",
+    "masked_parity_rows",
+    "masked_parity_schema",
     "mean",
     "nearest",
     "one_hot",

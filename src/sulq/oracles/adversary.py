@@ -1,0 +1,75 @@
+"""The oracle that answers as badly as it may: what a statistical query learner must survive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.oracles.answers import Answer
+from sulq.oracles.exact import Exact
+from sulq.queries.query import Query
+from sulq.queries.rounds import Round
+
+if TYPE_CHECKING:
+    from sulq.schema import Schema
+    from sulq.sources.source import Source
+
+Manner = Literal["high", "low", "random", "coarse"]
+
+
+@dataclass
+class Adversary:
+    """Answers that are as far from the truth as each query's tolerance allows: any valid SQ oracle is kinder.
+
+    `manner`: "high" and "low" err by the whole tolerance τ the same way every time; "random" by τ with a sign
+    tossed for every number; "coarse" says the nearest multiple of 2τ, so that as many different truths as can
+    be get the same answer. A query without a tolerance is refused: a learner for the SQ model states them.
+
+    `seed` makes the tosses repeatable. There is no privacy here.
+
+    >>> import sulq
+    >>> people = sulq.open({"sick": [True, False, True, False]}, {"sick": sulq.Boolean()})
+    >>> asked = sulq.Round([sulq.mean(sulq.col("sick"), tolerance=0.1, beta=0.05)])
+    >>> [Adversary(people, manner).ask(asked)[0].value for manner in ("high", "low", "coarse")]
+    [0.6, 0.4, 0.4]
+    """
+
+    source: Source
+    manner: Manner = "random"
+    seed: int = 0
+    rounds: int = field(default=0, init=False)
+    queries: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        if self.manner not in get_args(Manner):
+            raise QueryError(f"the manner is one of {', '.join(get_args(Manner))}, not {self.manner!r}")
+        self._rng = np.random.default_rng(self.seed)
+
+    @property
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    @property
+    def promise(self) -> str:
+        return "none: the worst answers within tolerance"
+
+    def ask(self, round_: Round, run: str = "main") -> list[Answer]:
+        """One answer for each query of the round; nothing is kept, so it does not matter which run asks."""
+        truths = Exact(self.source).ask(round_)
+        self.rounds += 1
+        self.queries += len(round_.queries)
+        return [self._bent(query, truth) for query, truth in zip(round_.queries, truths, strict=True)]
+
+    def _bent(self, query: object, truth: Answer) -> Answer:
+        if not isinstance(query, Query) or query.tolerance is None:
+            raise QueryError("a learner for statistical queries states the tolerance of every query")
+        tolerance, value = float(query.tolerance), np.asarray(truth.value)
+        if self.manner == "coarse":
+            bent = 2 * tolerance * np.rint(value / (2 * tolerance))
+        else:
+            up = self._rng.random(value.shape) < {"high": 1.0, "low": 0.0, "random": 0.5}[self.manner]
+            bent = value + np.where(up, tolerance, -tolerance)
+        return Answer(float(bent) if bent.ndim == 0 else bent, lambda beta: tolerance)

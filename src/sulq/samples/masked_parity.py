@@ -1,0 +1,49 @@
+"""Examples of masked parity, to try learners on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.schema import Boolean, Integer, Schema
+
+
+def masked_parity_schema(d: int) -> Schema:
+    """The columns of examples of masked parity: x0 … x(d−1), index, switch, label."""
+    return Schema(
+        {f"x{j}": Boolean() for j in range(d)}
+        | {"index": Integer(0, d - 1), "switch": Boolean(), "label": Boolean()}
+    )
+
+
+def masked_parity_rows(
+    secret: Sequence[int], mask: int, rows: int, rng: np.random.Generator
+) -> dict[str, NDArray[Any]]:
+    """Uniform examples of c_{r,a}, labelled: a table to try learners on."""
+    d = len(secret)
+    x, index, switch = rng.random((d, rows)) < 0.5, rng.integers(0, d, rows), rng.random(rows) < 0.5
+    return _labelled(x, index, switch, secret, mask)
+
+
+def masked_parity_domain(secret: Sequence[int], mask: int) -> dict[str, NDArray[Any]]:
+    """Every example of c_{r,a} once: the uniform distribution itself, 2·d·2^d rows."""
+    d = len(secret)
+    rest, point = np.divmod(np.arange(2 * d << d), 1 << d)
+    index, switch = rest % d, rest >= d
+    return _labelled((point >> np.arange(d)[:, np.newaxis]) & 1 > 0, index, switch, secret, mask)
+
+
+def _labelled(
+    x: NDArray[np.bool_],
+    index: NDArray[np.int64],
+    switch: NDArray[np.bool_],
+    secret: Sequence[int],
+    mask: int,
+) -> dict[str, NDArray[Any]]:
+    r = np.asarray(secret, dtype=bool)
+    odd = np.logical_xor.reduce(x[r], axis=0) if r.any() else np.zeros(len(index), bool)
+    label = np.where(switch, r[index], odd ^ bool(mask))
+    return {f"x{j}": bit for j, bit in enumerate(x)} | {"index": index, "switch": switch, "label": label}
