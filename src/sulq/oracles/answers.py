@@ -44,22 +44,38 @@ class Answer:
         return self._radius(beta)
 
 
+@dataclass(frozen=True)
+class Part:
+    """What is known of the sum of one part of a query, in natural units; without a radius it is exact."""
+
+    values: NDArray[np.float64]
+    radius: Callable[[float], float] | None
+
+    def within(self, beta: float) -> float:
+        return 0.0 if self.radius is None else self.radius(beta)
+
+
 def answer_to(query: Query, sums: Sequence[Steps], noises: Sequence[Noise | None], scope: Scope) -> Answer:
     """The statistic a query asks for, from the sums of its parts and the noise that is in them."""
-    released = [_Released(scope, *of) for of in zip(query.parts, sums, noises, strict=True)]
+    parts = [_released(scope, *of) for of in zip(query.parts, sums, noises, strict=True)]
+    return statistic(query, parts, scope)
+
+
+def statistic(query: Query, parts: Sequence[Part], scope: Scope) -> Answer:
+    """The statistic a query asks for, from what is known of the sums of its parts."""
     shape = query.shape(scope)
     if query.statistic != "mean":
-        [only] = released
-        return Answer(_shaped(only.values, shape), only.radius)
-    total, count = released
+        [only] = parts
+        return Answer(_shaped(only.values, shape), only.within)
+    total, count = parts
     groups = len(count.values)
     totals, counts = total.values.reshape(groups, -1), count.values[:, np.newaxis]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = totals / counts
 
     def radius(beta: float) -> Value:
-        noisy = [part for part in released if part.noise is not None]
-        r_total, r_count = (part.radius(beta / max(1, len(noisy))) for part in released)
+        noisy = [part for part in parts if part.radius is not None]
+        r_total, r_count = (part.within(beta / max(1, len(noisy))) for part in parts)
         with np.errstate(invalid="ignore", divide="ignore"):
             ends = [
                 np.abs((totals + a) / (counts + b) - means)
@@ -85,28 +101,19 @@ def chosen(choice: Choice, indices: Sequence[int], selection: Selection | None, 
     return Answer(int(value) if shape == () else value, radius)
 
 
-@dataclass(frozen=True)
-class _Released:
-    """The sum of one part of a query, with the noise that is in it."""
+def _released(scope: Scope, part: Node, steps: Steps, noise: Noise | None) -> Part:
+    """The sum of one part of a query, as the nearest floats, with the noise that is in it."""
+    unit = scope.number(part).unit
+    values = np.array([float(int(step) * unit) for step in steps], dtype=np.float64)
+    if noise is None:
+        return Part(values, None)
 
-    scope: Scope
-    part: Node
-    steps: Steps
-    noise: Noise | None
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """In natural units, as the nearest floats."""
-        unit = self.scope.number(self.part).unit
-        return np.array([float(int(step) * unit) for step in self.steps], dtype=np.float64)
-
-    def radius(self, beta: float) -> float:
-        each = per_number(beta, len(self.steps))
-        if self.noise is None:
-            return 0.0
-        exact = self.noise.radius(each) * self.scope.number(self.part).unit
+    def radius(beta: float) -> float:
+        exact = noise.radius(per_number(beta, len(steps))) * unit
         nearest = float(exact)
         return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
+
+    return Part(values, radius)
 
 
 def _shaped(values: NDArray[np.float64], shape: tuple[int, ...]) -> Value:

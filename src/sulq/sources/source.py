@@ -92,19 +92,25 @@ class Source:
         by_key = dict(zip(different, kernel.totals(running), strict=True))
         return [by_key[part.key] for part in parts]
 
-    def values(self, expression: Node) -> NDArray[Any]:
-        """The value of an expression on every row, in order: for rows one may see, such as those to predict.
+    def values(self, expression: Node, at: NDArray[np.intp] | None = None) -> NDArray[Any]:
+        """The value of an expression on every row, in order, or on the rows `at` some places.
 
+        For rows one may see, such as those to predict, or where each row is a person who looks at their own.
         Truth values and codes as they are, numbers as floats in natural units, one row of them for each row.
         """
         leaves = expression.leaves()
-        rows = self.rows
+        rows = self.rows if at is None else len(at)
         with self._lock:
             self._load(leaves)
+        columns = {key: self._columns[key] for key in leaves}
+        whole = {} if at is None else {key: column.read(0, column.rows) for key, column in columns.items()}
         found = []
         for start in range(0, rows, BLOCK):
             stop = min(start + BLOCK, rows)
-            block = {key: self._columns[key].read(start, stop) for key in leaves}
+            if at is None:
+                block = {key: column.read(start, stop) for key, column in columns.items()}
+            else:
+                block = {key: values[at[start:stop]] for key, values in whole.items()}
             found.append(_natural(expression, Batch(self.scope, block, stop - start)))
         return np.concatenate(found) if found else np.zeros(0)
 
