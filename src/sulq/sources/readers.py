@@ -237,6 +237,8 @@ def _arrays(columns: Mapping[str, Any]) -> pa.Table:
 
 def _arrow(values: Any) -> pa.Array:
     """A pandas or NumPy column in Arrow. Columns of Python objects are read as text, one value at a time."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     dtype = str(getattr(values, "dtype", "object"))
     if dtype == "category":
         levels = _arrow(np.asarray(values.cat.categories, dtype=object))

@@ -92,27 +92,28 @@ class Source:
         by_key = dict(zip(different, kernel.totals(running), strict=True))
         return [by_key[part.key] for part in parts]
 
-    def values(self, expression: Node, at: NDArray[np.intp] | None = None) -> NDArray[Any]:
-        """The value of an expression on every row, in order, or on the rows `at` some places.
+    def values(self, expression: Node) -> NDArray[Any]:
+        """The value of an expression on every row, in order.
 
-        For rows one may see, such as those to predict, or where each row is a person who looks at their own.
+        For rows one may see, such as those to predict, or where each row plays a person who sees their own.
         Truth values and codes as they are, numbers as floats in natural units, one row of them for each row.
         """
         leaves = expression.leaves()
-        rows = self.rows if at is None else len(at)
+        rows = self.rows
         with self._lock:
             self._load(leaves)
-        columns = {key: self._columns[key] for key in leaves}
-        whole = {} if at is None else {key: column.read(0, column.rows) for key, column in columns.items()}
         found = []
         for start in range(0, rows, BLOCK):
             stop = min(start + BLOCK, rows)
-            if at is None:
-                block = {key: column.read(start, stop) for key, column in columns.items()}
-            else:
-                block = {key: values[at[start:stop]] for key, values in whole.items()}
+            block = {key: self._columns[key].read(start, stop) for key in leaves}
             found.append(_natural(expression, Batch(self.scope, block, stop - start)))
         return np.concatenate(found) if found else np.zeros(0)
+
+    def only(self, at: NDArray[np.intp]) -> Source:
+        """The rows at some places, as a source of their own."""
+        from sulq.sources.cohort import Cohort
+
+        return Cohort(self, at)
 
     def exact(self) -> Exact:
         """The oracle that tells the truth: what a learner can do without privacy."""
@@ -153,6 +154,12 @@ class Source:
 
     def __repr__(self) -> str:
         return f"<sulq source of {len(self.schema)} columns: {', '.join(self.schema)}>"
+
+    def column(self, leaf: Leaf) -> Column:
+        """An encoded column, read and cleaned if it was not before."""
+        with self._lock:
+            self._load({leaf.key: leaf})
+        return self._columns[leaf.key]
 
     def _load(self, leaves: Mapping[str, Leaf]) -> None:
         """Read and clean what was not read before.
