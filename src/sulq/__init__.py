@@ -22,6 +22,7 @@ from sulq.learners.masked_parity import MaskedParity, MaskedParityRule
 from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
 from sulq.learners.tree import Tree
 from sulq.oracles.adversary import Adversary
+from sulq.oracles.denoised import Denoised
 from sulq.oracles.emulation import emulated
 from sulq.oracles.mask_blind import MaskBlind
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
@@ -54,6 +55,7 @@ __all__ = [
     "Choice",
     "Components",
     "Conjunction",
+    "Denoised",
     "Halfspace",
     "Hypothesis",
     "Integer",

@@ -9,6 +9,7 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.oracles.answers import Answer
+from sulq.oracles.denoised import denoised
 from sulq.oracles.exact import Exact
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
@@ -42,6 +43,8 @@ class Adversary:
     seed: int = 0
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+
+    denoised = denoised
 
     def __post_init__(self) -> None:
         if self.manner not in get_args(Manner):

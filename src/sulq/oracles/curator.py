@@ -13,6 +13,7 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.oracles.answers import Answer, Steps, answer_to, chosen
+from sulq.oracles.denoised import denoised
 from sulq.privacy.calibration import Calibration, Contest, Piece, Terms
 from sulq.privacy.ledger import Ledger
 from sulq.queries.choose import Choice
@@ -52,6 +53,8 @@ class Curator:
     """The part of the whole budget that the shares of rounds are shares of."""
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+
+    denoised = denoised
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round, in order.

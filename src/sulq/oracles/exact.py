@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sulq.errors import QueryError
 from sulq.oracles.answers import Answer, answer_to, chosen
+from sulq.oracles.denoised import denoised
 from sulq.queries.choose import Choice
 from sulq.queries.rounds import Round
 
@@ -28,6 +29,8 @@ class Exact:
     source: Source
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+
+    denoised = denoised
 
     @property
     def schema(self) -> Schema:
