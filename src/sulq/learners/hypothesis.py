@@ -8,8 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
+from rich.console import RenderableType
+from rich.text import Text
 
 from sulq.errors import QueryError
+from sulq.pictures import chips
+from sulq.pictures.svg import clean
 from sulq.queries.canonical import parse
 from sulq.queries.expressions import And, Column, Compare, Constant, Node, Not, Operand, node
 from sulq.queries.query import Query, mean
@@ -44,6 +48,23 @@ class Hypothesis(ABC):
     @abstractmethod
     def describe(self) -> str:
         """What it says, for people."""
+
+    @abstractmethod
+    def picture(self) -> str:
+        """What it says, as an SVG picture that stands on its own. Notebooks show it."""
+
+    def drawing(self) -> RenderableType:
+        """What it says, for `rich.print` on a terminal."""
+        return Text("\n".join(clean(line) for line in self.describe().splitlines()))
+
+    def _repr_svg_(self) -> str:
+        return self.picture()
+
+    @property
+    def _caption(self) -> str:
+        """Who learned it and under what promise, to stand below its picture."""
+        origin = self.origin
+        return "" if origin is None else f"learned by {origin.learner} · privacy: {origin.promise}"
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """What it says of every row of a frame, which needs no label."""
@@ -121,6 +142,10 @@ class Rule(Hypothesis):
 
     def describe(self) -> str:
         return " and ".join(words(literal) for literal in self.literals) or "always"
+
+    def picture(self) -> str:
+        literals = [words(literal) for literal in self.literals]
+        return chips.picture("True where", literals or ["always"], note=self._caption)
 
     def _own(self) -> dict[str, Any]:
         return {"literals": [literal.form for literal in self.literals]}

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import RenderableType
 
 from sulq.errors import QueryError
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.learners.learner import Learner, Rounds
 from sulq.oracles.answers import Answer
+from sulq.pictures import centres as pictures
 from sulq.queries.codes import Nearest, bins, lookup, nearest
 from sulq.queries.expressions import Node, clip
 from sulq.queries.query import Exact, Query, count, rational, total
@@ -83,6 +85,21 @@ class Centres(Hypothesis):
         return "\n".join(
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table
         )
+
+    def picture(self) -> str:
+        return pictures.picture(*self._drawn(), note=self._caption)
+
+    def drawing(self) -> RenderableType:
+        return pictures.drawing(*self._drawn())
+
+    def _drawn(self) -> tuple[list[pictures.Axis], list[pictures.Centre]]:
+        kinds = [(name, self.schema[name]) for name in self.features]
+        axes = [
+            pictures.Axis(name, kind.low, kind.high)
+            for name, kind in kinds
+            if isinstance(kind, Real | Integer)
+        ]
+        return axes, pictures.centres(self.sizes, self.natural)
 
     def _own(self) -> dict[str, Any]:
         return {"features": self.features, "centres": self.centres, "sizes": self.sizes}

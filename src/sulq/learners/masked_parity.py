@@ -12,6 +12,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.learners.learner import Learner, Rounds
+from sulq.pictures import chips
 from sulq.queries.codes import Cross, OneHot, lookup, parity
 from sulq.queries.expressions import Constant, Node, col, where
 from sulq.queries.query import Exact, mean, rational
@@ -55,6 +56,9 @@ class MaskedParityRule(Hypothesis):
             return f"{told}; elsewhere: unknown"
         odd = " + ".join(bit for bit, one in zip(self.bits, self.secret, strict=True) if one) or "nothing"
         return f"{told}; elsewhere: {'not ' * self.mask}the parity of {odd}"
+
+    def picture(self) -> str:
+        return chips.picture("Masked parity", self.describe().split("; "), "and", self._caption)
 
     def _own(self) -> dict[str, Any]:
         return {

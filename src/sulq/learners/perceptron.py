@@ -9,11 +9,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from sulq.errors import QueryError
-from sulq.learners.components import feature_names
+from sulq.learners.features import feature_names
 from sulq.learners.hypothesis import Hypothesis, Origin, words
 from sulq.learners.learner import Learner, Rounds
+from sulq.pictures import bars
+from sulq.pictures.svg import clean
 from sulq.queries.expressions import Column, Node, where
 from sulq.queries.products import Dot, dot
 from sulq.queries.query import Exact, count, rational, total
@@ -66,12 +70,36 @@ class Halfspace(Hypothesis):
         return np.where(said, true, false)
 
     def describe(self) -> str:
-        about = self.label if self.values is None else f"{self.label} is {self.values[1]}"
-        if not any(self.weights) and not self.intercept:
-            return f"{about} nowhere: the mistakes could not be told from noise"
+        if self._nowhere:
+            return self._title
         largest = sorted(zip(self.weights, self.features, strict=True), key=lambda pair: -abs(pair[0]))
         terms = " ".join(f"{weight:+.2f} {name}" for weight, name in largest)
-        return f"{about} where {terms} {self.intercept:+.2f} > 0 (features scaled to [−1, 1])"
+        return f"{self._about} where {terms} {self.intercept:+.2f} > 0 (features scaled to [−1, 1])"
+
+    def picture(self) -> str:
+        return bars.picture(self._title, [self._panel], note=self._caption)
+
+    def drawing(self) -> RenderableType:
+        return Group(Text(clean(self._title), "bold"), bars.drawing([self._panel]))
+
+    @property
+    def _about(self) -> str:
+        return self.label if self.values is None else f"{self.label} is {self.values[1]}"
+
+    @property
+    def _nowhere(self) -> bool:
+        return not any(self.weights) and not self.intercept
+
+    @property
+    def _title(self) -> str:
+        if self._nowhere:
+            return f"{self._about} nowhere: the mistakes could not be told from noise"
+        return f"{self._about} where the sum is above 0"
+
+    @property
+    def _panel(self) -> bars.Panel:
+        weights = zip(self.features, self.weights, strict=True)
+        return bars.Panel("features scaled to [−1, 1]", (*weights, ("(intercept)", self.intercept)))
 
     def _own(self) -> dict[str, Any]:
         return {

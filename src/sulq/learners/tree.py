@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import RenderableType
 
 from sulq.learners.hypothesis import Hypothesis, Origin, words
+from sulq.pictures import tree as pictures
 from sulq.queries.canonical import parse
 from sulq.queries.codes import Bins, Cross, Lookup
 from sulq.queries.expressions import Node
@@ -118,12 +120,28 @@ class Tree(Hypothesis):
     def describe(self) -> str:
         return "\n".join(self._lines(self.root, ""))
 
+    def picture(self) -> str:
+        return pictures.picture(words(self.label), self._drawn(self.root), self._caption)
+
+    def drawing(self) -> RenderableType:
+        return pictures.drawing(self._drawn(self.root))
+
+    def _drawn(self, node: Split | End) -> pictures.Fork | pictures.Leaf:
+        if isinstance(node, End):
+            return pictures.Leaf(self._said(node), node.label, node.size, node.confidence)
+        question = self.questions[node.question]
+        asked, _, answers = self._asked(question)
+        below = [self._drawn(branch) for branch in node.branches]
+        return pictures.Fork(asked, tuple(zip(answers, below, strict=True)), isinstance(question, Bins))
+
     def _lines(self, node: Split | End, indent: str) -> Iterator[str]:
         if isinstance(node, End):
             yield f"always {self._verdict(node)}"
             return
         question = self.questions[node.question]
-        for answer, branch in zip(self._answers(question), node.branches, strict=True):
+        asked, link, answers = self._asked(question)
+        for told, branch in zip(answers, node.branches, strict=True):
+            answer = f"{asked}{link}{told}"
             if isinstance(branch, End):
                 yield f"{indent}{answer}: {self._verdict(branch)}"
             else:
@@ -131,21 +149,22 @@ class Tree(Hypothesis):
                 yield from self._lines(branch, indent + "  ")
 
     def _verdict(self, end: End) -> str:
-        value = self.values[end.label]
-        said = str(value).lower() if isinstance(value, bool) else value
-        return f"{said} ({end.size:.0f} rows, {end.confidence:.0%})".replace("%", " %")
+        return f"{self._said(end)} ({end.size:.0f} rows, {100 * end.confidence:.0f} %)"
 
-    def _answers(self, question: Node) -> list[str]:
-        """The possible answers to a question, as people would say them."""
+    def _said(self, end: End) -> str:
+        value = self.values[end.label]
+        return str(value).lower() if isinstance(value, bool) else value
+
+    def _asked(self, question: Node) -> tuple[str, str, list[str]]:
+        """What is asked about, the word that links it with an answer, and the answers, as people say them."""
         scope = Scope(self.schema)
         facts = scope.facts(question)
         asked = words(question.inner if isinstance(question, Bins) else question)
         if isinstance(facts, Code):
-            link = " " if isinstance(question, Bins) else " is "
-            return [f"{asked}{link}{level}" for level in facts.levels or ()]
+            return asked, " " if isinstance(question, Bins) else " is ", list(facts.levels or ())
         if facts.flag:
-            return [f"{asked} is false", f"{asked} is true"]
-        return [f"{asked} is {level}" for level in scope.code(question).levels or ()]
+            return asked, " is ", ["false", "true"]
+        return asked, " is ", list(scope.code(question).levels or ())
 
     @property
     def _labels(self) -> Code:

@@ -1,0 +1,205 @@
+"""Centres between public bounds: two features as a map, others as an axis for each with lines across."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+from sulq.pictures import svg
+
+SIDE, HEAD, AXIS, LONGEST = 360.0, 24.0, 420.0, 150.0
+DOT = 4.0
+"""The radius of the smallest dot, and of all where lines tell the sizes."""
+KEY_ROWS, KEY_ROW = 18, 20.0
+CELLS = 9
+"""How long an axis is in the terminal."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A feature and its public bounds."""
+
+    name: str
+    low: float
+    high: float
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        return svg.plain(self.low, 6), svg.plain(self.high, 6)
+
+    def part(self, value: float) -> float:
+        """How far between the bounds a value is, from 0 to 1."""
+        width = self.high - self.low
+        return min(1.0, max(0.0, (value - self.low) / width)) if width > 0 else 0.5
+
+
+@dataclass(frozen=True)
+class Centre:
+    """Its number, about how many rows are nearest to it, as part of the largest, and its values."""
+
+    number: int
+    size: float
+    relative: float
+    values: tuple[float, ...]
+
+    @property
+    def hue(self) -> str:
+        return svg.colour(self.number)
+
+
+def centres(sizes: Sequence[float], values: Sequence[tuple[float, ...]]) -> list[Centre]:
+    """Centres by number."""
+    known = [max(0.0, size) for size in sizes]
+    largest = max(known) or 1.0
+    return [
+        Centre(number, size, size / largest, own)
+        for number, (size, own) in enumerate(zip(known, values, strict=True))
+    ]
+
+
+def picture(axes: Sequence[Axis], points: Sequence[Centre], note: str = "") -> str:
+    """Centres as SVG, in the columns' own units.
+
+    >>> picture([Axis("age", 0, 100)], centres([10.0, 20.0], [(25.0,), (75.0,)])).count("<circle")
+    4
+    """
+    body, width, height = (_map if len(axes) == 2 else _lines)(axes, points)
+    key, key_width, key_height = _key(axes, points)
+    drawn = [*body, svg.group(key, width + 36)]
+    title = "1 centre" if len(points) == 1 else f"{len(points)} centres"
+    return svg.document(title, drawn, width + 36 + key_width, max(height, key_height), note)
+
+
+def _map(axes: Sequence[Axis], points: Sequence[Centre]) -> tuple[list[str], float, float]:
+    across, up = axes
+    left = 12 + max(svg.wide(svg.plain(tick), svg.SMALL) for tick in svg.ticks(up.low, up.high))
+    right, bottom = left + SIDE, HEAD + SIDE
+    drawn = [svg.box(left, HEAD, SIDE, SIDE, fill="none", stroke=svg.FAINT)]
+    for tick in svg.ticks(across.low, across.high):
+        x = left + SIDE * across.part(tick)
+        drawn += [svg.line(x, HEAD, x, bottom), svg.aside(x, bottom + 12, svg.plain(tick), "middle")]
+    for tick in svg.ticks(up.low, up.high):
+        y = bottom - SIDE * up.part(tick)
+        drawn += [svg.line(left, y, right, y), svg.aside(left - 6, y, svg.plain(tick), "end")]
+    drawn.append(svg.text(0, 6, f"{up.name} ({' to '.join(up.ends)})", room=right))
+    drawn.append(
+        svg.text(right, bottom + 32, f"{across.name} ({' to '.join(across.ends)})", "end", room=right)
+    )
+    largest = 30 / math.sqrt(max(1.0, len(points) / 4))
+    for point in _large_first(points):
+        x, y = (axis.part(value) for axis, value in zip(axes, point.values, strict=True))
+        drawn.append(_dot(axes, point, left + SIDE * x, bottom - SIDE * y, largest))
+    return drawn, right, bottom + 42
+
+
+def _lines(axes: Sequence[Axis], points: Sequence[Centre]) -> tuple[list[str], float, float]:
+    """Every axis on a row of its own, where its name can be read; every centre a line down across them."""
+    names = min(LONGEST, max(svg.wide(axis.name) for axis in axes))
+    low, high = (max(svg.wide(axis.ends[end], svg.SMALL) for axis in axes) for end in (0, 1))
+    left = names + 24 + low
+    pitch = 44.0 if len(axes) <= 12 else 28.0
+    rows = [pitch * (row + 0.5) for row in range(len(axes))]
+    drawn, dots = [], []
+    for axis, y in zip(axes, rows, strict=True):
+        drawn += [
+            svg.text(0, y, axis.name, room=names),
+            svg.aside(left - 10, y, axis.ends[0], "end"),
+            svg.line(left, y, left + AXIS, y),
+            svg.aside(left + AXIS + 10, y, axis.ends[1]),
+        ]
+    for point in _large_first(points):
+        parts = [axis.part(value) for axis, value in zip(axes, point.values, strict=True)]
+        way = [(left + AXIS * part, y) for part, y in zip(parts, rows, strict=True)]
+        corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in way)
+        drawn.append(svg.tag("polyline", svg.hint(_said(axes, point)), points=corners, **_stroke(point)))
+        dots += [_dot(axes, point, x, y, 16 if len(axes) == 1 else DOT) for x, y in way]
+    return drawn + dots, left + AXIS + 12 + high, pitch * len(axes)
+
+
+def _stroke(point: Centre) -> dict[str, str]:
+    """How the line of a centre looks: as thick as it is large; where colours come again, with dashes."""
+    thick, turn = 1.5 + 3.5 * point.relative, point.number // len(svg.PALETTE)
+    dashes = f"{2 * thick * turn:.1f} {thick:.1f}" if turn else "none"
+    look = {"stroke": point.hue, "stroke_opacity": "0.75", "stroke_linejoin": "round", "fill": "none"}
+    return look | {"stroke_width": f"{thick:.1f}", "stroke_dasharray": dashes}
+
+
+def _dot(axes: Sequence[Axis], point: Centre, x: float, y: float, largest: float) -> str:
+    """A dot with an area for its size; if they are of different sizes, with its number in or beside it."""
+    radius = max(DOT, largest * math.sqrt(point.relative))
+    dot = svg.tag("circle", cx=x, cy=y, r=radius, fill=point.hue, fill_opacity=0.7, stroke=svg.PAPER)
+    inside = [svg.hint(_said(axes, point)), dot]
+    if largest > DOT:
+        at, anchor = (x, "middle") if radius >= 9 else (x + radius + 3, "start")
+        inside.append(svg.text(at, y, str(point.number), anchor, size=svg.SMALL, weight="bold"))
+    return svg.tag("g", "".join(inside))
+
+
+def _key(axes: Sequence[Axis], points: Sequence[Centre]) -> tuple[list[str], float, float]:
+    """Which colour is which centre, with its size, and with its values where they are few."""
+    told = axes if len(axes) <= 2 else []
+    heads = ["", "rows", *(axis.name for axis in told)]
+    cells = [
+        [str(point.number), f"{point.size:,.0f}", *(svg.plain(value) for value in point.values[: len(told)])]
+        for point in points
+    ]
+    widths = [14 + min(LONGEST, max(map(svg.wide, column))) for column in zip(heads, *cells, strict=True)]
+    mark = 14 if told else 30
+    drawn, step = [], mark + sum(widths) + 24
+    for start in range(0, len(points), KEY_ROWS):
+        for row, line in enumerate([heads, *cells[start : start + KEY_ROWS]]):
+            x, y = start // KEY_ROWS * step, 8 + KEY_ROW * row
+            if row:
+                point = points[start + row - 1]
+                dot = svg.tag("circle", cx=x + 6, cy=y, r=6, fill=point.hue, fill_opacity=0.7)
+                stroke = svg.tag("line", x1=x, y1=y, x2=x + mark, y2=y, **_stroke(point))
+                drawn.append(dot if told else stroke)
+            for place, (word, width) in enumerate(zip(line, widths, strict=True), 1):
+                right = x + mark + sum(widths[:place])
+                drawn.append(svg.text(right, y, word, "end", room=width, fill=svg.INK if row else svg.QUIET))
+    columns = math.ceil(len(points) / KEY_ROWS)
+    return drawn, columns * step - 24, KEY_ROW * (1 + min(KEY_ROWS, len(points)))
+
+
+def _large_first(points: Sequence[Centre]) -> list[Centre]:
+    """So that small ones are drawn over large ones."""
+    return sorted(points, key=lambda point: -point.size)
+
+
+def _said(axes: Sequence[Axis], point: Centre) -> str:
+    values = zip(axes, point.values, strict=True)
+    told = ", ".join(f"{axis.name} {svg.plain(value)}" for axis, value in values)
+    return f"cluster {point.number}, {point.size:,.0f} rows: {told}"
+
+
+def drawing(axes: Sequence[Axis], points: Sequence[Centre]) -> Table:
+    """The same for the terminal: in each cell a value, and where it is between the bounds."""
+    names = [Text(svg.short(axis.name, 20)) for axis in axes]
+    bounds = [Text(" to ".join(axis.ends), "dim") for axis in axes]
+    numbers = [Text(str(point.number), f"bold {point.hue}") for point in points]
+    sizes = [Text(f"{point.size:,.0f}") for point in points]
+    cells = [
+        [_cell(axis, value, point.hue) for axis, value in zip(axes, point.values, strict=True)]
+        for point in points
+    ]
+    lines: list[list[Text]]
+    if len(axes) > len(points):  # the longer side goes down the page, where there is room
+        lines = [[Text("cluster"), Text(), *numbers], [Text("rows"), Text(), *sizes]]
+        lines += [list(line) for line in zip(names, bounds, *cells, strict=True)]
+    else:
+        lines = [[Text("cluster"), Text("rows"), *names], [Text(), Text(), *bounds]]
+        lines += [[number, size, *line] for number, size, line in zip(numbers, sizes, cells, strict=True)]
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def _cell(axis: Axis, value: float, hue: str) -> Text:
+    place = round((CELLS - 1) * axis.part(value))
+    bar = Text("─" * place, "dim").append("●", hue).append("─" * (CELLS - 1 - place), "dim")
+    return bar.append(f" {svg.plain(value)}", "none")

@@ -1,0 +1,194 @@
+"""Every hypothesis can be drawn: as SVG that stands on its own, and on a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+import sulq
+from sulq.learners.components import Components
+from sulq.learners.hypothesis import Hypothesis, Origin, Rule
+from sulq.learners.kmeans import Centres
+from sulq.learners.masked_parity import MaskedParityRule
+from sulq.learners.perceptron import Halfspace
+from sulq.learners.tree import End, Split, Tree
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+SVG = "{http://www.w3.org/2000/svg}"
+ORIGIN = Origin("Somebody", "ε = 1 (pure)", "main", 3)
+HOSTILE = (
+    '</text><script>alert("1")</script>',
+    "[bold red]a&b[/]",
+    "\x1b[2Jescape\x00\ud800\ufffe",
+    "line\nbreak\ttab",
+    "\u202egnp.exe",
+    "長い名前" * 40,
+)
+
+
+def mixed(names: tuple[str, ...]) -> sulq.Schema:
+    return sulq.Schema({name: sulq.Real(-5, 10) for name in names} | {"sick": sulq.Boolean()})
+
+
+def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
+    """A hypothesis of a kind about columns of these names, which are also what a tree says."""
+    schema, loadings = mixed(names), tuple((-1) ** i / (i + 1) for i in range(len(names)))
+    if kind is Rule:
+        return Rule(schema, ORIGIN, tuple(sulq.col(name) > 1 for name in names))
+    if kind is Centres:
+        return Centres(schema, ORIGIN, names, (loadings, (0.0,) * len(names), loadings), (12.0, 0.0, 5.4))
+    if kind is Components:
+        return Components(schema, ORIGIN, names, (0.0,) * len(names), (loadings, loadings), (0.4, 0.1), 1.0)
+    if kind is Halfspace:
+        return Halfspace(schema, ORIGIN, names[0], names, loadings, -0.5, (names[0], names[-1]))
+    if kind is MaskedParityRule:
+        return MaskedParityRule(schema, ORIGIN, names, "sick", "sick", (1,) * len(names), 0)
+    levels = sulq.Category([str(i) for i in range(len(names))], missing="0")
+    schema = sulq.Schema({names[0]: levels, "is": sulq.Category(list(names), missing=names[0])})
+    ends = tuple(End(i, tuple(float(i + j) for j in range(len(names)))) for i in range(len(names)))
+    return Tree(schema, ORIGIN, sulq.col("is"), (sulq.col(names[0]),), Split(0, ends))
+
+
+KINDS = [kind for kind in Hypothesis.__subclasses__() if kind.__module__.startswith("sulq.learners.")]
+DRAWN = {
+    "features": ("age", "income"),
+    "one feature": ("age",),
+    "forty features": tuple(f"column {i}" for i in range(40)),
+    "hostile": HOSTILE,
+}
+
+
+def printed(hypothesis: Hypothesis, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    console.print(hypothesis.drawing())
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def texts(picture: str) -> str:
+    return "\n".join(ET.fromstring(picture).itertext())
+
+
+def test_there_is_an_example_of_every_hypothesis_of_the_learners() -> None:
+    assert len(KINDS) >= 6
+    assert [type(example(kind, ("a", "b"))) for kind in KINDS] == KINDS
+
+
+@pytest.mark.parametrize("names", DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_is_valid_and_stands_on_its_own(kind: type[Hypothesis], names: tuple[str, ...]) -> None:
+    picture = example(kind, names).picture()
+    picture.encode()
+    root = ET.fromstring(picture)
+    assert root.tag == f"{SVG}svg"
+    assert [float(side) for side in root.attrib["viewBox"].split()][2:] == pytest.approx(
+        [float(root.attrib["width"]), float(root.attrib["height"])], abs=0.1
+    )
+    known = {"svg", "g", "rect", "text", "title", "line", "path", "polyline", "circle"}
+    for element in root.iter():
+        assert element.tag.removeprefix(SVG) in known
+        assert not {"id", "class", "href"} & {key.split("}")[-1] for key in element.attrib}
+        for key, value in element.attrib.items():
+            assert key == "aria-label" or not re.search(r"nan|inf|url|http", value, re.IGNORECASE)
+            assert not key.startswith("on")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_says_who_learned_it_and_under_what_promise(kind: type[Hypothesis]) -> None:
+    hypothesis = example(kind, ("age", "income"))
+    assert "learned by Somebody · privacy: ε = 1 (pure)" in texts(hypothesis.picture())
+    assert hypothesis._repr_svg_() == hypothesis.picture()
+
+
+@pytest.mark.parametrize("names", DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_name_is_in_the_picture_in_full(kind: type[Hypothesis], names: tuple[str, ...]) -> None:
+    shown = texts(example(kind, names).picture())
+    for name in names:
+        plain = "".join(c if c.isprintable() else " " if c in "\n\t" else "�" for c in name)
+        assert plain in shown
+
+
+@pytest.mark.parametrize("names", DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_drawing_sends_no_commands_to_the_terminal(kind: type[Hypothesis], names: tuple[str, ...]) -> None:
+    said = printed(example(kind, names))
+    # Rich writes styles as commands of its own, which end in m and hold digits.
+    rest = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    assert all(letter.isprintable() or letter == "\n" for letter in rest)
+    if names is HOSTILE:
+        assert "[bold red]a&b[/]" in rest.replace("\n", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_drawing_names_the_features(kind: type[Hypothesis]) -> None:
+    said = printed(example(kind, ("age", "income")))
+    assert "age" in said and "income" in said
+
+
+def test_a_tree_shows_its_questions_their_answers_and_what_it_is_about() -> None:
+    schema = sulq.Schema({"age": sulq.Real(0, 100), "limited": sulq.Boolean(), "sick": sulq.Boolean()})
+    questions = (sulq.bins(sulq.col("age"), [30, 60]), sulq.col("limited"))
+    deeper = Split(1, (End(0, (7.0, 1.0)), End(1, (2.0, 6.0))))
+    tree = Tree(schema, None, sulq.col("sick"), questions, Split(0, (End(0, (9.0, -1.0)), deeper, deeper)))
+    lines = texts(tree.picture()).split("\n")
+    for words, times in {
+        "sick": 1,
+        "age": 1,
+        "limited": 2,
+        "below 30": 1,
+        "30 to 60": 1,
+        "60 and up": 1,
+    }.items():
+        assert lines.count(words) == times
+        assert printed(tree).count(words) == (times if words != "sick" else 0)
+    assert [lines.count(label) for label in ("false", "true")] == [2 + 3, 2 + 2]
+    assert lines.count("8") == 5 and lines.count("75 %") == 2
+
+
+def test_an_empty_rule_is_always_true() -> None:
+    rule = Rule(mixed(("age",)), None, ())
+    assert "always" in texts(rule.picture())
+    assert printed(rule).strip() == "always"
+
+
+def test_a_halfspace_of_zeros_says_that_nothing_was_found() -> None:
+    zeros = Halfspace(mixed(("age", "income")), None, "sick", ("age", "income"), (0.0, 0.0), 0.0, None)
+    assert "sick nowhere" in texts(zeros.picture()) and "sick nowhere" in printed(zeros)
+    assert "age" in texts(zeros.picture()) and "nan" not in zeros.picture()
+
+
+def test_a_single_centre_of_no_rows_and_a_column_with_one_value_are_drawn() -> None:
+    schema = sulq.Schema({"a": sulq.Real(5, 5), "b": sulq.Integer(0, 9)})
+    for names in [("a",), ("a", "b")]:
+        centres = Centres(schema, None, names, ((0.0,) * len(names),), (-3.0,))
+        assert "1 centre" in texts(centres.picture())
+        assert "nan" not in centres.picture()
+        assert "●" in printed(centres)
+
+
+def test_a_label_with_a_percent_sign_is_described_as_it_is() -> None:
+    schema = sulq.Schema({"plan": sulq.Category(["25%", "50%"], missing="25%")})
+    tree = Tree(schema, None, sulq.col("plan"), (), End(1, (1.0, 3.0)))
+    assert tree.describe() == "always 50% (4 rows, 75 %)"
+
+
+@pytest.mark.skipif(not (DATA / "adult.csv.gz").exists(), reason="needs the development data")
+def test_a_tree_learned_from_census_data_is_drawn() -> None:
+    frame = pd.read_csv(DATA / "adult.csv.gz", usecols=["education", "relationship", "age", "income"])
+    schema = {
+        name: sulq.Category(sorted(frame[name].dropna().unique()))
+        for name in ["education", "relationship", "income"]
+    }
+    people = sulq.open(frame, {**schema, "age": sulq.Integer(17, 90)})
+    tree = sulq.ID3("income", depth=2).learn(people.curator(epsilon=1))
+    shown = texts(tree.picture())
+    for end in tree.ends:
+        assert str(tree.values[end.label]) in shown
+    assert "ε = 1 (pure)" in shown
