@@ -6,9 +6,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import NoReturn
 
 from rich.console import Console
 
+from sulq.commands.arguments import add_learn
+from sulq.commands.learn import learn
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
@@ -20,8 +23,8 @@ from sulq.tables import ledger_tables, schema_table
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         return options.run(options, Console()) or 0
     except SulqError as error:
         print(f"sulq: {error}", file=sys.stderr)
@@ -31,16 +34,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise SulqError(f"{message}; see `{self.prog} --help`")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="sulq",
         description="Learn from people's data without seeing it.",
-        epilog="Start with `sulq demo`; then `sulq schema draft FILE` for your own data.",
+        epilog="Start with `sulq demo`; with your own data, `sulq schema draft FILE`, `sulq learn --help`.",
     )
     parser.add_argument("--version", action="version", version=f"sulq {version('sulq')}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    command = commands.add_parser("demo", help="the sample data, a few questions, and what to do next")
+    command = commands.add_parser(
+        "demo", help="a tree from the sample data, private and exact, and what to do next"
+    )
     command.set_defaults(run=lambda options, console: demo(console))
 
     schema = commands.add_parser("schema", help="say what is public about your columns")
@@ -67,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--data", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")
     action.add_argument("--table", help="the table, if the data is a DuckDB database")
     action.set_defaults(run=_show)
+
+    add_learn(commands, learn)
 
     ledger = commands.add_parser("ledger", help="see what was spent, and that nothing was changed")
     actions = ledger.add_subparsers(title="actions", required=True, metavar="ACTION")

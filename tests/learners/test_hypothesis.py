@@ -47,3 +47,21 @@ def test_the_error_rate_is_how_often_predictions_are_wrong(learner: sulq.Learner
     hypothesis = learner.learn(exact)
     [rate] = exact.ask(sulq.Round([sulq.error_rate(hypothesis, label)]))
     assert rate.value == np.mean(hypothesis.predict(rows) != rows[label])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        sulq.ID3("old"),
+        sulq.KMeans(2),
+        sulq.PCA(1),
+        sulq.Perceptron("old"),
+        sulq.Conjunction("old", [sulq.col("income") > 3]),
+    ],
+)
+def test_a_hypothesis_equals_what_is_read_back_and_nothing_else(learner: sulq.Learner) -> None:
+    source = sulq.open(table(), SCHEMA)
+    hypothesis = learner.learn(source.exact())
+    again = type(hypothesis).from_json(hypothesis.to_json())
+    assert again == hypothesis and hash(again) == hash(hypothesis)
+    assert hypothesis != learner.learn(source.exact(), run="another")

@@ -41,7 +41,7 @@ SIZE_WEIGHT = Fraction(1, 4)
 """Of the sizes in a step, against 1 for the sums: see `step`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Centres(Hypothesis):
     """k centres: a row belongs to the nearest.
 

@@ -32,7 +32,7 @@ DOUBT = 0.05
 """The chance that noise alone makes a count of no mistakes look like one of some."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Halfspace(Hypothesis):
     """True of a row where ⟨features, weights⟩ + intercept > 0, each feature scaled to [−1, 1].
 

@@ -50,7 +50,7 @@ class Split:
     branches: tuple[Split | End, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tree(Hypothesis):
     """A decision tree for a label with few values.
 

@@ -33,8 +33,10 @@ from sulq.sources.readers import Part, Reader, reader
 from sulq.sources.storage import Column, Storage
 
 if TYPE_CHECKING:
+    from sulq.oracles.crowd import Crowd
     from sulq.oracles.curator import Curator
     from sulq.oracles.exact import Exact
+    from sulq.oracles.sample import Sample
     from sulq.privacy.budget import Number
     from sulq.queries.query import Neighbours
 
@@ -145,6 +147,30 @@ class Source:
         from sulq.oracles.open import curator
 
         return curator(self, epsilon, delta, rho, neighbours, ledger, truncate, calibration, queries)
+
+    def crowd(
+        self, epsilon: Number, *, interactive: bool = True, method: Literal["best", "paper"] = "best"
+    ) -> Crowd:
+        """The local model: each row plays a person who is asked once and randomizes their own report.
+
+        `epsilon`: what is promised to every person. `interactive`: whether later rounds may depend on
+        earlier answers. `method`: "best" picks the randomizer with the least variance for what is asked,
+        "paper" is the Laplace report of the paper. Every crowd is a survey of its own: what people are
+        promised adds up over all surveys they take part in.
+        """
+        from sulq.oracles.crowd import Crowd
+        from sulq.privacy.budget import exact
+
+        return Crowd(self, exact("epsilon", epsilon), interactive, method)
+
+    def sample(self, *, fresh: bool = True) -> Sample:
+        """The PAC model: answers about the distribution that the rows were drawn from, without privacy.
+
+        `fresh`: a chunk of rows for each question, or all rows for all questions.
+        """
+        from sulq.oracles.sample import Sample
+
+        return Sample(self, fresh)
 
     def close(self) -> None:
         """Give back the memory and the temporary files of the encoded columns."""

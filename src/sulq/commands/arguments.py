@@ -1,0 +1,101 @@
+"""The command line of `sulq learn`: what all learners have in common."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from rich.console import Console
+
+from sulq.commands.learners import COMMANDS, Command
+
+
+def add_learn(commands: Any, learn: Callable[[Command, argparse.Namespace, Console], int]) -> None:
+    """Add `sulq learn` to the commands, with a command of its own for each learner; `learn` does the work."""
+    parser = commands.add_parser(
+        "learn",
+        help="learn a tree, clusters and more from a file, under a budget",
+        description="Learn from a file without giving anyone in it away: the answers a learner gets are "
+        "noisy, and what they cost is charged to a budget that you state.",
+        epilog="`sulq learn tree --help` has examples; add --dry-run to any command to see its cost first.",
+    )
+    learners = parser.add_subparsers(title="learners", required=True, metavar="LEARNER")
+    for command in COMMANDS:
+        start = f"  sulq learn {command.name} people.csv --schema people.toml"
+        own = learners.add_parser(
+            command.name,
+            help=command.help,
+            description=textwrap.fill(command.description, 80),
+            epilog="\n".join(["examples:", *(f"{start} {example}" for example in command.examples)]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _add_data(own)
+        command.add_options(own.add_argument_group("what to learn"))
+        _add_privacy(own.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
+        _add_results(own.add_argument_group("before and after"))
+        own.set_defaults(run=partial(learn, command))
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("data", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")
+    parser.add_argument(
+        "--schema",
+        required=True,
+        metavar="FILE",
+        help="what is public about the columns; `sulq schema draft` begins one",
+    )
+    parser.add_argument("--table", help="the table, if the data is a DuckDB database")
+
+
+def _add_privacy(group: Any) -> None:
+    group.add_argument(
+        "--epsilon",
+        metavar="E",
+        help="the whole budget of this data, for this and all later runs; there is no default. At 1, the "
+        "odds of a guess about anyone can grow by a factor of e = 2.7; at 0.1, by a tenth",
+    )
+    group.add_argument(
+        "--delta", metavar="D", help="with --epsilon: promise (epsilon, delta); far below 1 / rows, as 1e-6"
+    )
+    group.add_argument("--rho", metavar="R", help="the whole budget in zero-concentrated privacy (zCDP)")
+    group.add_argument(
+        "--exact", action="store_true", help="no noise, no privacy, to compare with: never publish the result"
+    )
+    group.add_argument(
+        "--neighbours",
+        choices=("replace", "add-remove"),
+        default="replace",
+        help="protect what a person's rows say (default; the number of rows is public), or also whether they "
+        "are there",
+    )
+    group.add_argument(
+        "--ledger", metavar="FILE", help="remembers what was spent (default: DATA.ledger, beside the data)"
+    )
+    group.add_argument(
+        "--run",
+        dest="named",
+        metavar="NAME",
+        help="the run's name in the ledger. A run that is started again under its name gets its answers from "
+        "there, at no cost; by default the name follows from the settings, so the same command is the same "
+        "run",
+    )
+
+
+def _add_results(group: Any) -> None:
+    group.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="rehearse on made-up rows, and print what would be asked, at what cost and how well answered; "
+        "nothing is spent",
+    )
+    group.add_argument(
+        "--rows",
+        type=int,
+        metavar="N",
+        help="with --dry-run: rehearse on so many rows; needed where the number of rows is not public",
+    )
+    group.add_argument("--report", metavar="FILE", help="write a report: one HTML file, complete in itself")
+    group.add_argument("--json", metavar="FILE", help="write the hypothesis, for `from_json` to read")

@@ -1,0 +1,148 @@
+"""`sulq learn`: from a file and a schema to a hypothesis, its cost, and a report."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from sulq.commands.checks import (
+    budget_given,
+    check_affordable,
+    check_clusters,
+    check_payable,
+    check_writable,
+    ledger_file,
+    public_rows,
+)
+from sulq.commands.learners import Command, run_name
+from sulq.commands.outcome import Account, Outcome, spending
+from sulq.commands.report import report
+from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn
+from sulq.errors import LedgerError, SulqError
+from sulq.learners.hypothesis import Hypothesis
+from sulq.learners.kmeans import KMeans
+from sulq.learners.learner import Learner
+from sulq.oracles.curator import Curator
+from sulq.oracles.open import IN_MEMORY
+from sulq.plans.asked import Watched
+from sulq.plans.rehearsal import rehearse
+from sulq.privacy.ledger import Ledger
+from sulq.schema import Schema
+from sulq.sources.source import Source
+from sulq.sources.source import open as open_source
+from sulq.tables import amount
+
+
+def learn(command: Command, options: argparse.Namespace, console: Console) -> int:
+    """Run a learner on a file, show what it learned, and write it down where that was asked for.
+
+    What can be refused is refused before there is a ledger, which binds its data to a budget.
+    """
+    budget = budget_given(options)
+    schema = Schema.of(options.schema)
+    source = open_source(options.data, schema, table=options.table)
+    learner = command.learner(options, schema)
+    first = next(learner.rounds(schema))
+    ledger = ledger_file(options.data, options.ledger)
+    check_writable(options, ledger)
+    if isinstance(learner, KMeans):
+        check_clusters(learner.k, public_rows(source, options))
+    if options.dry_run:
+        return _rehearse(learner, options, source, ledger, console)
+
+    errors = Console(stderr=True)
+    run = options.named or run_name(command.name, learner)
+    account = None
+    if budget is None:
+        warn(errors)
+        watched = Watched(source.exact(), told_of(errors, None))
+        hypothesis = _learned(learner, watched, run, errors)
+    else:
+        check_payable(_curator(source, options, IN_MEMORY), first)
+        curator = _curator(source, options, ledger)
+        with curator.ledger:
+            check_affordable(curator, options.share, run, ledger)
+            watched = Watched(curator, told_of(errors, curator))
+            hypothesis = _learned(learner, watched, run, errors)
+            account = Account(budget, options.neighbours, str(ledger), curator.remaining)
+    outcome = Outcome(_title(command, options.data), hypothesis, tuple(watched.asked), account)
+    show_outcome(outcome, console)
+    if options.report is not None:
+        _write(options.report, report(outcome), console)
+    if options.json is not None:
+        _write(options.json, hypothesis.to_json() + "\n", console)
+    return 0
+
+
+def _curator(source: Source, options: argparse.Namespace, ledger: str | Path) -> Curator:
+    return source.curator(
+        options.epsilon, options.delta, options.rho, neighbours=options.neighbours, ledger=ledger
+    )
+
+
+def _learned(learner: Learner[Hypothesis], watched: Watched, run: str, errors: Console) -> Hypothesis:
+    try:
+        return learner.learn(watched, run)
+    except KeyboardInterrupt:
+        raise SulqError(
+            "interrupted; what was answered under a budget is in its ledger, and the same command goes on "
+            "from there at no further cost"
+        ) from None
+    finally:
+        clear_line(errors)
+
+
+def _title(command: Command, data: str) -> str:
+    return f"{command.title.capitalize()} learned from {Path(data).name}"
+
+
+def _rehearse(
+    learner: Learner[Hypothesis],
+    options: argparse.Namespace,
+    source: Source,
+    ledger: Path,
+    console: Console,
+) -> int:
+    rows = public_rows(source, options)
+    if rows is None:
+        raise SulqError("the number of rows is not public here: say how many to rehearse on, --rows N")
+    plan = rehearse(
+        learner,
+        source.schema,
+        rows,
+        epsilon=options.epsilon,
+        delta=options.delta,
+        rho=options.rho,
+        neighbours=options.neighbours,
+    )
+    facts = {"schema": source.schema.hash, "promise": plan.promise, "neighbours": options.neighbours}
+    show_rehearsal(plan, rows, _left(ledger, facts), console)
+    return 0
+
+
+def _left(path: Path, facts: Mapping[str, str]) -> str:
+    """What there is to say of the ledger that the run itself would use."""
+    if not path.exists():
+        return f"{path} is not there yet, the run itself would make it"
+    with Ledger.read(path) as ledger:
+        for name, value in facts.items():
+            if ledger.facts.get(name) != value:
+                raise LedgerError(
+                    f"ledger {path} was made for another {name}, {ledger.facts.get(name)}: the run would be "
+                    "refused"
+                )
+        return f"{spending(ledger.remaining, ledger.unit)} of {amount(ledger.total)} is left in {path}"
+
+
+def _write(path: str, text: str, console: Console) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SulqError(
+            f"cannot write {path}: {error.strerror}; the same command again costs nothing"
+        ) from None
+    console.print(Text(f"written: {path}"))

@@ -1,0 +1,119 @@
+"""What came of a run, and the promise it was made under, in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sulq.learners.hypothesis import Hypothesis
+from sulq.plans.asked import Asked
+from sulq.privacy.budget import ApproxDP, Budget, PureDP
+from sulq.privacy.conversion import epsilon_of
+from sulq.queries.query import Neighbours
+from sulq.schema import Schema
+from sulq.tables import amount
+
+SYMBOLS = {"epsilon": "ε", "rho": "ρ"}
+GUESS = 0.1
+"""How likely something was before, in the example of what the promise means."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The budget a run was charged to, and what is left of it now."""
+
+    budget: Budget
+    neighbours: Neighbours
+    ledger: str
+    remaining: Fraction
+
+    def words(self, cost: Fraction) -> str:
+        """An amount, in the unit of the budget."""
+        return spending(cost, self.budget.unit)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A hypothesis, the rounds it was learned from, and the account they were charged to; none if exact."""
+
+    title: str
+    hypothesis: Hypothesis
+    asked: tuple[Asked, ...]
+    account: Account | None
+
+    @property
+    def cost(self) -> Fraction:
+        """What all rounds cost, whenever they were charged."""
+        return sum((asked.cost for asked in self.asked), Fraction(0))
+
+    @property
+    def charged(self) -> Fraction:
+        """What was charged for them this time."""
+        return sum((asked.charged for asked in self.asked), Fraction(0))
+
+
+def spending(cost: Fraction, unit: str) -> str:
+    """An amount of privacy, with the letter it is written with.
+
+    >>> spending(Fraction(1, 2), "epsilon"), spending(Fraction(1, 3), "rho")
+    ('ε = 0.5', 'ρ ≈ 0.333333')
+    """
+    said = amount(cost)
+    return f"{SYMBOLS[unit]} {said}" if said.startswith("≈") else f"{SYMBOLS[unit]} = {said}"
+
+
+def promise_in_words(budget: Budget, neighbours: Neighbours, schema: Schema) -> list[str]:
+    """What a budget promises to everyone in the data, a paragraph at a time.
+
+    >>> from sulq.schema import Boolean
+    >>> for paragraph in promise_in_words(PureDP(1), "replace", Schema({"sick": Boolean()})):
+    ...     print(paragraph)
+    Exchange any one row for any other: the chance of everything that is answered under this budget changes
+    by a factor of at most e^ε, about 2.72.
+    Someone who knows all other rows, and gave a guess about this one a chance of 10 %, can give it at most
+    24 % afterwards.
+    What is protected is one row. How many rows there are is public.
+    """
+    unit = schema.unit
+    one, others, this, it = ("one row", "rows", "this one", "it is")
+    protected = one
+    if unit is not None:
+        one, others, this, it = ("one person's rows", "people's rows", "theirs", "they are")
+        protected = f"one person ({unit.column}) with all of the rows that count, at most {unit.rows}"
+    replaced = neighbours == "replace"
+    event = f"Exchange any {one} for any other" if replaced else f"Take away or add any {one}"
+    told = [f"{event}: {_bound(budget)}"]
+    if isinstance(budget, PureDP):
+        guess = f"about {this}" if replaced else f"that {it} there"
+        after = math.ceil(100 * _updated(GUESS, float(budget.epsilon)))
+        told.append(
+            f"Someone who knows all other {others}, and gave a guess {guess} a chance of "
+            f"{100 * GUESS:.0f} %, can give it at most {after} % afterwards."
+        )
+    public = " How many rows there are is public." if replaced and schema.rows_per_unit == 1 else ""
+    return [*told, f"What is protected is {protected}.{public}"]
+
+
+def _bound(budget: Budget) -> str:
+    changes = "the chance of everything that is answered under this budget changes by a factor of at most"
+    if isinstance(budget, PureDP):
+        return f"{changes} e^ε, about {_factor(float(budget.epsilon))}."
+    if isinstance(budget, ApproxDP):
+        factor, delta = _factor(float(budget.epsilon)), float(budget.delta)
+        return f"{changes} e^ε, about {factor}, and by no more than δ = {delta:g} beyond that."
+    delta = 1e-6
+    epsilon = epsilon_of(budget.rho, delta)
+    return (
+        "the Rényi divergence of order α between all that is answered before and after is at most ρα, for "
+        f"every α > 1. So {changes} about {_factor(epsilon)}, and by no more than δ = {delta:g} beyond that."
+    )
+
+
+def _factor(epsilon: float) -> str:
+    return f"{math.exp(epsilon):.3g}" if epsilon < 14 else f"10^{epsilon / math.log(10):.0f}"
+
+
+def _updated(chance: float, epsilon: float) -> float:
+    """The largest probability after a likelihood ratio of e^ε: the odds grow by that factor."""
+    return 1 / (1 + (1 - chance) / chance * math.exp(-epsilon))

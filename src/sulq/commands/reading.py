@@ -1,0 +1,123 @@
+"""What people write on a command line, read against a schema: conditions, lists of columns, edges."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from sulq.errors import QueryError
+from sulq.queries.expressions import Compare, Constant, Node, col
+from sulq.schema import Boolean, Category, Schema
+
+ORDERS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+SYNTAX = "COLUMN, COLUMN==VALUE, COLUMN>NUMBER, or with !=, >=, < or <="
+
+
+def condition_in(text: str, schema: Schema) -> str | Node:
+    """A column's name, or a column compared with a value: `COLUMN==VALUE`, `COLUMN>NUMBER`.
+
+    What stands before the first relation that has a column before it is the column; all after it is the
+    value, so a category's value may begin with `>`, as census incomes do. Quotes around it are optional.
+
+    >>> from sulq.schema import Integer
+    >>> schema = Schema({"age": Integer(0, 120), "income": Category(["<=50K", ">50K"])})
+    >>> condition_in("age", schema)
+    'age'
+    >>> condition_in("income == >50K", schema)
+    Compare(relation='==', left=Column(name='income'), right=Constant(constant='>50K'))
+    >>> condition_in("age>=65", schema)
+    Compare(relation='>=', left=Column(name='age'), right=Constant(constant=65))
+    """
+    written = text.strip()
+    if written in schema:
+        return written
+    # Of two relations at one place the longer comes first, so >= is not read as > and a value "=…".
+    for found in re.finditer("==|!=|>=|<=|>|<", written):
+        name, value = written[: found.start()].strip(), written[found.end() :].strip()
+        if name in schema:
+            return _comparison(name, found.group(), _unquoted(value), schema)
+    names = ", ".join(schema)
+    raise QueryError(f"cannot read {text!r}: write {SYNTAX}; the schema has {names}")
+
+
+def columns_in(texts: Sequence[str] | None, schema: Schema) -> list[str] | None:
+    """The columns that were named, one at a time or several with commas between; None if none were.
+
+    >>> columns_in(["age,sick", "a,b"], Schema({name: Boolean() for name in ("age", "sick", "a,b")}))
+    ['age', 'sick', 'a,b']
+    """
+    parts = listed(texts, schema)
+    for name in parts or ():
+        schema[name]  # a name that is not there is refused here, with the names that are
+    return parts
+
+
+def listed(texts: Sequence[str] | None, schema: Schema) -> list[str] | None:
+    """The parts between commas; a column whose own name has a comma is one part."""
+    if texts is None:
+        return None
+    whole = [[text] if text in schema else [part.strip() for part in text.split(",")] for text in texts]
+    parts = [part for each in whole for part in each if part]
+    if not parts:
+        raise QueryError(f"no feature is named; the schema has {', '.join(schema)}")
+    return parts
+
+
+def edges_in(texts: Sequence[str], schema: Schema) -> dict[str, list[float]]:
+    """Public edges by column, from `COLUMN=1,2,4`.
+
+    >>> edges_in(["age=18,65"], Schema({"age": Boolean()}))
+    {'age': [18.0, 65.0]}
+    """
+    edges: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, numbers = text.rpartition("=")
+        name = name.strip()
+        if not equals or name not in schema:
+            raise QueryError(f"cannot read the bins {text!r}: write COLUMN=1,2,4 with a column of the schema")
+        if name in edges:
+            raise QueryError(f"column {name!r} has its bins given twice")
+        edges[name] = [float(_number(number, f"an edge of {name!r}")) for number in numbers.split(",")]
+    return edges
+
+
+def _comparison(name: str, relation: str, value: str, schema: Schema) -> Node:
+    column, kind = col(name), schema[name]
+    if isinstance(kind, Category):
+        if relation not in ("==", "!="):
+            raise QueryError(f"column {name!r} is a category: compare it with one of its values by == or !=")
+        if value not in kind.levels:
+            raise QueryError(f"column {name!r} has no value {value!r}; it has {', '.join(kind.levels)}")
+        return Compare(relation, column, Constant(value))
+    if isinstance(kind, Boolean):
+        truths: Mapping[str, bool] = {"true": True, "false": False}
+        if relation not in ("==", "!=") or value.lower() not in truths:
+            raise QueryError(f"column {name!r} is true or false: name it alone, or compare it with == true")
+        return column if truths[value.lower()] == (relation == "==") else ~column
+    number = _number(value, f"what {name!r} is compared with")
+    varies = kind.low <= number <= kind.high and kind.low < kind.high
+    if holds := ORDERS.get(relation):
+        varies = holds(kind.low, number) != holds(kind.high, number)
+    if not varies:
+        raise QueryError(
+            f"{name} {relation} {number:g} is the same for every row: {name!r} lies between {kind.low:g} and "
+            f"{kind.high:g}"
+        )
+    return Compare(relation, column, Constant(number))
+
+
+def _number(text: str, what: str) -> int | float:
+    with suppress(ValueError):
+        return int(text)
+    with suppress(ValueError):
+        if math.isfinite(number := float(text)):
+            return number
+    raise QueryError(f"{what} must be a number, not {text.strip()!r}")
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if quoted else value

@@ -1,0 +1,45 @@
+"""People who were not asked yet, in an order drawn by lot."""
+
+from __future__ import annotations
+
+import secrets
+from fractions import Fraction
+
+import numpy as np
+
+from sulq.errors import BudgetError
+from sulq.sources.source import Source
+
+
+class Cohorts:
+    """A source's rows, given out in cohorts by lot, each row once.
+
+    >>> import sulq
+    >>> people = sulq.open({"sick": [True, False, True]}, {"sick": sulq.Boolean()})
+    >>> cohorts = Cohorts(people)
+    >>> cohorts.next(2).rows, cohorts.left
+    (2, 1)
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._given = 0
+        # Whom a question goes to is no secret, and no promise rests on it: a good generator will do.
+        self._order = np.random.default_rng(secrets.randbits(128)).permutation(source.rows)
+
+    @property
+    def left(self) -> int:
+        """How many were not asked yet."""
+        return len(self._order) - self._given
+
+    def require(self, size: int) -> None:
+        """Refuse, with nobody asked, if so many are not left."""
+        if size > self.left:
+            raise BudgetError("people", requested=Fraction(size), remaining=Fraction(self.left))
+
+    def next(self, size: int) -> Source:
+        """So many of those who were not asked yet."""
+        self.require(size)
+        chosen = self._order[self._given : self._given + size]
+        self._given += size
+        return self.source.only(chosen)

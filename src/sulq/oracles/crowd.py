@@ -1,0 +1,113 @@
+"""The local model: nobody is trusted, and every person randomizes their own row before it leaves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import AdaptivityError
+from sulq.local.best import best_randomizer
+from sulq.local.randomizer import Randomizer
+from sulq.oracles.answers import Answer
+from sulq.oracles.reports import Asked, asked
+from sulq.oracles.surveys import Survey, Surveyor
+from sulq.queries.expressions import Node
+from sulq.queries.rounds import Round
+
+if TYPE_CHECKING:
+    from sulq.sources.source import Source
+
+Method = Literal["best", "paper"]
+
+
+@dataclass
+class Crowd(Surveyor):
+    """Answers rounds from reports that people randomize themselves: Theorem 5.7 of the full paper.
+
+    Every part of a query is put to a cohort of its own, drawn by lot among those who were not asked yet, so
+    each person reports once, by an ε-local randomizer. The average of the reports, without bias, times the
+    number of people, is the answer. A person with m rows reports on each of them with ε/m.
+
+    A round states its share of all people, or its queries tolerances. `method`: "best" picks the randomizer
+    with the least variance for what is asked; "paper" is the Laplace report of the paper. With
+    `interactive=False` a second round is refused: the noninteractive model. Made by `Source.crowd`.
+
+    >>> import sulq
+    >>> people = sulq.open({"sick": [True, False] * 50_000}, {"sick": sulq.Boolean()})
+    >>> crowd = people.crowd(epsilon=1)
+    >>> [answer] = crowd.ask(sulq.Round([sulq.mean(sulq.col("sick"))], share=0.5))
+    >>> abs(answer.value - 0.5) <= answer.radius(1e-9)
+    True
+    >>> crowd.left
+    50000
+    """
+
+    epsilon: Fraction
+    interactive: bool = True
+    method: Method = "best"
+
+    def ask(self, round_: Round, run: str = "main") -> list[Answer]:
+        """One answer for each query of the round, in order; the same again in the same run is told the same.
+
+        Raises BudgetError, with nobody asked, if too few people are left, and AdaptivityError at a second
+        round if the crowd is not interactive.
+        """
+        if self.rounds and not self.interactive and (run, round_.key) not in self._told:
+            raise AdaptivityError(
+                "this crowd answers one round, and was asked a second: ask everything at once, or make the "
+                "crowd with interactive=True"
+            )
+        return super().ask(round_, run)
+
+    def influence(self, round_: Round) -> list[float]:
+        """How far one made-up report can move each answer; of a mean, its total."""
+        surveys = iter(self._surveys(round_))
+        return [max(next(surveys).influence for _ in query.parts) for query in round_.queries]
+
+    @property
+    def promise(self) -> str:
+        """What is promised to every person, in words."""
+        return f"ε = {float(self.epsilon):g} (pure, local)"
+
+    def survey(self, part: Node) -> Reports:
+        return Reports(self.source, part, 0, self.epsilon / self.schema.rows_per_unit, self.method)
+
+
+@dataclass(frozen=True)
+class Reports(Survey):
+    """One part of a query, told by reports of an ε-local randomizer."""
+
+    epsilon: Fraction
+    method: Method
+
+    @property
+    def variance(self) -> float:
+        return self.randomizer.variance(1)
+
+    @property
+    def span(self) -> float:
+        return self.randomizer.influence(1)
+
+    def found(self, people: Source) -> NDArray[np.float64]:
+        reports = self.randomizer.sample(self.asked.values(people))
+        return np.ravel(self.randomizer.estimate(reports))[: self.asked.width]
+
+    def error(self, size: int, beta: float) -> float:
+        # If everybody is asked, what is left is the randomness of their reports.
+        if size == self.source.rows:
+            return self.randomizer.radius(size, beta)
+        return super().error(size, beta)
+
+    @cached_property
+    def asked(self) -> Asked:
+        return asked(self.part, self.source.scope)
+
+    @cached_property
+    def randomizer(self) -> Randomizer:
+        own = [best_randomizer(shape, self.epsilon, self.method) for shape in self.asked.shapes]
+        return min(own, key=lambda randomizer: randomizer.variance(1))

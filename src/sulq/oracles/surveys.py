@@ -1,0 +1,241 @@
+"""Oracles that put each question to a cohort of its own: what the crowd and the sample have in common."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import QueryError
+from sulq.local.tails import Contributions, radius
+from sulq.oracles.answers import Answer, Part, chosen, statistic
+from sulq.oracles.cohorts import Cohorts
+from sulq.oracles.denoised import denoised
+from sulq.queries.choose import Choice
+from sulq.queries.expressions import Node
+from sulq.queries.query import Query
+from sulq.queries.rounds import Round
+
+if TYPE_CHECKING:
+    from sulq.schema import Schema
+    from sulq.sources.source import Source
+
+MOST_PEOPLE = 2**60
+S = TypeVar("S", bound="Survey")
+
+
+@dataclass(frozen=True)
+class Survey(ABC):
+    """One part of a query, to be put to so many people. A part that is the same of all needs nobody."""
+
+    source: Source
+    part: Node
+    size: int
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """How much what one person says varies beyond how people differ, at most, in one number."""
+
+    @property
+    @abstractmethod
+    def span(self) -> float:
+        """How far what one person says can be from what another says, in one number."""
+
+    @abstractmethod
+    def found(self, people: Source) -> NDArray[np.float64]:
+        """The mean of what these people say."""
+
+    @property
+    def needless(self) -> bool:
+        facts = self.source.scope.number(self.part)
+        return bool((facts.low == facts.high).all())
+
+    @property
+    def need(self) -> float:
+        """The variance of what one person says, in units of one row's largest contribution."""
+        if self.needless:
+            return 0.0
+        facts = self.source.scope.number(self.part)
+        return (self.variance + self._widest**2 / 4) / float(facts.magnitude * facts.unit) ** 2
+
+    @property
+    def influence(self) -> float:
+        """How far one person can move the sum by what they say."""
+        return 0.0 if self.needless else self.source.rows * self.span / self.size
+
+    def within(self: S, query: Query | Choice) -> S:
+        """The same of the fewest people that keep the tolerance of a query."""
+        assert isinstance(query, Query) and query.tolerance is not None and query.beta is not None
+        if query.statistic == "mean" and (query.where is not None or query.by):
+            raise QueryError(
+                "a mean can only have a tolerance over all rows: ask for its total and its count"
+            )
+        if self.needless:
+            return self
+        tolerance = float(query.tolerance) / (1 if query.statistic == "mean" else self.source.rows)
+        beta = float(query.beta)
+        return replace(self, size=_smallest(lambda n: self.error(n, beta) <= tolerance))
+
+    def known(self, cohorts: Cohorts | None) -> Part:
+        """The sum over all rows, as far as a cohort tells; without cohorts, all rows are asked."""
+        if self.needless:
+            return self.blank()
+        people = self.source if cohorts is None else cohorts.next(self.size)
+        return replace(self.blank(), values=self.source.rows * self.found(people))
+
+    def blank(self) -> Part:
+        """What is known before anyone is asked: a constant, or how far off zero could be."""
+        facts, rows = self.source.scope.number(self.part), self.source.rows
+        if self.needless:
+            return Part(np.array([float(int(low) * facts.unit) * rows for low in facts.low]), None)
+        return Part(np.zeros(facts.width), lambda beta: rows * self.error(self.size, beta))
+
+    def error(self, size: int, beta: float) -> float:
+        """How far the mean of what a cohort says is from the mean of all people's values.
+
+        What a person drawn by lot says strays from that mean by chance and by who was drawn. That people are
+        drawn without replacement makes the bounds for independent draws no less true: the moment generating
+        function of the sum is a mean of products of n different people's, which is at most the n-th power of
+        their mean (Maclaurin's inequality).
+        """
+        variance = self.variance + self._widest**2 / 4
+        width = self.source.scope.number(self.part).width
+        return radius(size, beta, Contributions((variance,), (width,), self.span, self.span, self.span))
+
+    @property
+    def _widest(self) -> float:
+        facts = self.source.scope.number(self.part)
+        return float(int((facts.high - facts.low).max()) * facts.unit)
+
+
+@dataclass
+class Surveyor(ABC):
+    """An oracle that asks cohorts, of people who were not asked before.
+
+    A round states its share of all people, or its queries tolerances, from which the sizes of the cohorts
+    follow. Within a share, cohorts are such that all answers get the same error, in units of one row's
+    largest contribution, or a smaller one as their `weight` says.
+    """
+
+    source: Source
+    rounds: int = field(default=0, init=False)
+    queries: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._cohorts: Cohorts | None = Cohorts(self.source)
+        self._told: dict[tuple[str, str], list[Answer]] = {}
+
+    denoised = denoised
+
+    @abstractmethod
+    def survey(self, part: Node) -> Survey:
+        """How one part of a query would be asked."""
+
+    def ask(self, round_: Round, run: str = "main") -> list[Answer]:
+        """One answer for each query of the round, in order; the same again in the same run is told the same.
+
+        Raises BudgetError, with nobody asked, if too few people are left.
+        """
+        surveys = self._surveys(round_)
+        if (run, round_.key) not in self._told:
+            self._require(sum(survey.size for survey in surveys))
+            parts = iter([survey.known(self._cohorts) for survey in surveys])
+            self._told[run, round_.key] = [
+                self._answer(query, [next(parts) for _ in query.parts]) for query in round_.queries
+            ]
+            self.rounds += 1
+            self.queries += len(round_.queries)
+        return self._told[run, round_.key]
+
+    def cost(self, round_: Round) -> int:
+        """How many people a round would ask. Nobody is asked."""
+        return sum(survey.size for survey in self._surveys(round_))
+
+    def error(self, round_: Round, beta: float) -> list[float | None]:
+        """How far off each answer would be, but for a chance of `beta` each. Nobody is asked.
+
+        None for a mean among some rows only: its error depends on how many they are.
+        """
+        surveys = iter(self._surveys(round_))
+        errors: list[float | None] = []
+        for query in round_.queries:
+            parts = [next(surveys).blank() for _ in query.parts]
+            if isinstance(query, Query) and query.statistic == "mean":
+                alone = parts[1].radius is None and len(parts[1].values) == 1
+                errors.append(parts[0].within(beta) / self.source.rows if alone else None)
+            else:
+                errors.append(float(self._answer(query, parts).radius(beta)))
+        return errors
+
+    @property
+    def left(self) -> int:
+        """How many people were not asked yet."""
+        return self.source.rows if self._cohorts is None else self._cohorts.left
+
+    @property
+    def schema(self) -> Schema:
+        return self.source.schema
+
+    def _require(self, people: int) -> None:
+        if self._cohorts is not None:
+            self._cohorts.require(people)
+
+    def _surveys(self, round_: Round) -> list[Survey]:
+        """Whom to ask what, or a refusal: from public facts alone."""
+        if not isinstance(round_, Round):
+            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        drafts = [self.survey(part) for query in round_.queries for part in query.parts]
+        owners = [query for query in round_.queries for _ in query.parts]
+        stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
+        if any(stated):
+            if not all(stated) or round_.share is not None:
+                raise QueryError(
+                    "a round is asked by tolerances or by a share: state a tolerance and beta for every "
+                    "query (a choice cannot have one) and no share, or a share alone"
+                )
+            return [draft.within(query) for draft, query in zip(drafts, owners, strict=True)]
+        if round_.share is None:
+            raise QueryError("a round states its share of the people, or its queries their tolerances")
+        return _divided(drafts, owners, math.floor(round_.share * self.source.rows))
+
+    def _answer(self, query: Query | Choice, parts: Sequence[Part]) -> Answer:
+        scope = self.source.scope
+        if isinstance(query, Query):
+            return statistic(query, parts, scope)
+        scores = query.scores([part.values.astype(object) for part in parts], scope).astype(np.float64)
+        best = chosen(query, scores.argmax(axis=0).tolist(), None, scope)
+        cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
+
+        def radius(beta: float) -> float:
+            # Each value's largest cell can be off by the radius, and so can the best's and the chosen's.
+            return max(2 * part.within(beta / len(parts)) * len(part.values) / cells for part in parts)
+
+        return replace(best, _radius=radius)
+
+
+def _divided(drafts: Sequence[Survey], owners: Sequence[Query | Choice], people: int) -> list[Survey]:
+    """Cohorts for the surveys of a round, so that their errors are inverse to their weights."""
+    needs = [draft.need * float(query.weight) ** 2 for draft, query in zip(drafts, owners, strict=True)]
+    sizes = [math.floor(people * need / sum(needs)) if need else 0 for need in needs]
+    if any(need and not size for need, size in zip(needs, sizes, strict=True)):
+        raise QueryError(f"{people} people are too few for {sum(map(bool, needs))} questions")
+    return [replace(draft, size=size) for draft, size in zip(drafts, sizes, strict=True)]
+
+
+def _smallest(enough: Callable[[int], bool]) -> int:
+    """The smallest size that is enough, if more is never worse."""
+    low, high = 0, 1
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > MOST_PEOPLE:
+            raise QueryError("no number of people is large enough for this tolerance")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,142 @@
+"""A rehearsal: what a learner would ask, at what cost and how well answered, before a row is looked at.
+
+The learner runs against rows that are made up from the schema, under the same budget. Costs and errors
+follow from the questions, so for the same questions they are those of the real run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sulq.errors import QueryError
+from sulq.learners.hypothesis import Hypothesis
+from sulq.learners.learner import Learner
+from sulq.oracles.open import IN_MEMORY
+from sulq.plans.asked import Asked, Watched
+from sulq.privacy.budget import Number
+from sulq.queries.query import Neighbours
+from sulq.schema import Boolean, Category, Integer, Kind, Schema
+from sulq.sources.readers import PIECE, Part
+from sulq.sources.source import Source
+
+MEMORY = 2**30
+"""Bytes of made-up rows before they go to temporary files."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """The rounds of a rehearsal, and the budget they were charged to.
+
+    The first round is the one that will be asked; later ones depend on answers, and here on answers about
+    made-up rows, so that their number and their groups are an estimate.
+    """
+
+    rounds: tuple[Asked, ...]
+    promise: str
+    unit: str
+    total: Fraction
+
+    @property
+    def cost(self) -> Fraction:
+        """What all rounds cost, in the unit of the budget."""
+        return sum((asked.cost for asked in self.rounds), Fraction(0))
+
+
+def rehearse(
+    learner: Learner[Hypothesis],
+    schema: Schema,
+    rows: int,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    neighbours: Neighbours = "replace",
+    seed: int = 0,
+) -> Rehearsal:
+    """What a learner would ask a curator of so many rows, and what it would pay.
+
+    No data is needed and nothing is spent. The budget and `neighbours` are those of `Source.curator`.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
+    >>> plan = rehearse(sulq.Conjunction("flu", share=0.5), schema, rows=10_000, epsilon=1)
+    >>> for asked in plan.rounds:
+    ...     print(asked.cost, asked.describe(), asked.errors())
+    1/2 3 × which share of the rows meets a condition ± 0.18 %
+    """
+    source = made_up(schema, rows, seed)
+    try:
+        curator = source.curator(epsilon, delta, rho, neighbours=neighbours, ledger=IN_MEMORY)
+        watched = Watched(curator)
+        learner.learn(watched)
+        unit, total = curator.calibration.unit, curator.calibration.total
+        return Rehearsal(tuple(watched.asked), curator.promise, unit, total)
+    finally:
+        source.close()
+
+
+def made_up(schema: Schema, rows: int, seed: int = 0) -> Source:
+    """Rows drawn uniformly from what the schema says a row could hold.
+
+    Where a person may have several rows, everybody has as many as may count.
+
+    >>> import sulq
+    >>> source = made_up(sulq.Schema({"sick": sulq.Boolean()}), rows=1000)
+    >>> [sick] = source.exact().ask(sulq.Round([sulq.count(where=sulq.col("sick"))]))
+    >>> 400 < sick.value < 600
+    True
+    """
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise QueryError(f"rows must be a whole number from 1, not {rows!r}")
+    return Source(_MadeUp(schema, rows, seed), schema, MEMORY, threads=1)
+
+
+class _MadeUp:
+    """A reader of made-up rows: a piece is drawn when it is read, and is the same when it is read again."""
+
+    whole = False
+
+    def __init__(self, schema: Schema, rows: int, seed: int) -> None:
+        self._schema = schema
+        self._seed = seed
+        self._unit = schema.unit
+        self.rows: int | None = rows
+        self._number = rows
+        names = list(schema) if self._unit is None else list(dict.fromkeys([*schema, self._unit.column]))
+        self._places = {name: place for place, name in enumerate(names)}
+        self.types: Mapping[str, pa.DataType] = {name: self._column(name, 0, 1).type for name in names}
+
+    def parts(self, columns: Sequence[str]) -> list[Part]:
+        def part(start: int) -> Part:
+            def read() -> Iterator[tuple[int, pa.RecordBatch]]:
+                many = min(PIECE, self._number - start)
+                arrays = [self._column(name, start, many) for name in columns]
+                yield start, pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+            return read
+
+        return [part(start) for start in range(0, self._number, PIECE)]
+
+    def _column(self, name: str, start: int, many: int) -> Any:
+        if self._unit is not None and name == self._unit.column:
+            return pa.array(np.arange(start, start + many, dtype=np.int64) // self._unit.rows)
+        rng = np.random.default_rng([self._seed, self._places[name], start])
+        return _drawn(self._schema[name], many, rng)
+
+
+def _drawn(kind: Kind, many: int, rng: np.random.Generator) -> Any:
+    if isinstance(kind, Category):
+        # The level "(other)" is what no declared value is, so its own name will do for it.
+        codes = rng.integers(len(kind.levels), size=many, dtype=np.int32)
+        return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(kind.levels, pa.string()))
+    if isinstance(kind, Boolean):
+        return pa.array(rng.integers(2, size=many, dtype=np.int8).astype(bool))
+    if isinstance(kind, Integer):
+        return pa.array(rng.integers(kind.low, kind.high, size=many, endpoint=True, dtype=np.int64))
+    return pa.array(rng.uniform(kind.low, kind.high, size=many))

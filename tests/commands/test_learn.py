@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import io
+import shlex
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import sulq
+from sulq.cli import _parser, main
+from sulq.commands.checks import ledger_file
+from sulq.commands.learners import COMMANDS, run_name
+from sulq.commands.show import told_of
+from sulq.oracles.answers import Answer
+from sulq.plans.asked import Watched
+from sulq.privacy.ledger import Ledger
+from tests.commands.people import write_people
+
+Captured = pytest.CaptureFixture[str]
+
+LEARNERS = {
+    "tree": ["--label", "income == >50K", "--depth", "2", "--bins", "age=25,51,75"],
+    "kmeans": ["--k", "2", "--features", "age,height"],
+    "pca": ["--components", "1", "--norm", "1.5"],
+    "perceptron": ["--label", "flu", "--iterations", "2", "--keep", "average"],
+    "conjunction": ["--label", "flu", "--features", "cough,age>50", "--negations", "--share", "1/2"],
+}
+KINDS: dict[str, type[sulq.Hypothesis]] = {
+    "tree": sulq.Tree,
+    "kmeans": sulq.Centres,
+    "pca": sulq.Components,
+    "perceptron": sulq.Halfspace,
+    "conjunction": sulq.Rule,
+}
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> list[str]:
+    return write_people(tmp_path)
+
+
+def spent(ledger: Path) -> Fraction:
+    with Ledger.read(ledger) as opened:
+        return opened.spent
+
+
+def test_every_command_has_a_test() -> None:
+    assert {command.name for command in COMMANDS} == set(LEARNERS) == set(KINDS)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("budget", [["--epsilon", "2"], ["--rho", "0.5", "--neighbours", "add-remove"]])
+def test_each_learner_runs_from_a_file_to_its_results(
+    name: str, budget: list[str], people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    results = ["--report", str(tmp_path / "out.html"), "--json", str(tmp_path / "out.json")]
+    assert main(["learn", name, *people, *LEARNERS[name], *budget, *results]) == 0
+    said = capsys.readouterr()
+    assert "the same command again costs nothing" in said.out
+    assert said.err.startswith("round 1: ")
+    hypothesis = KINDS[name].from_json((tmp_path / "out.json").read_text())
+    assert hypothesis.origin is not None
+    assert said.err.count("\n") == hypothesis.origin.rounds
+    assert hypothesis.origin.run in said.out
+    assert hypothesis.picture() in (tmp_path / "out.html").read_text()
+    assert 0 < spent(tmp_path / "people.csv.ledger") <= 2
+
+
+def test_the_same_command_again_costs_nothing_and_says_the_same(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    command = ["learn", "tree", *people, *LEARNERS["tree"], "--epsilon", "1", "--share", "1/4"]
+    results = []
+    for number in range(2):
+        path = tmp_path / f"{number}.json"
+        assert main([*command, "--json", str(path)]) == 0
+        results.append(path.read_text())
+        assert spent(tmp_path / "people.csv.ledger") == Fraction(1, 4)
+    said = capsys.readouterr()
+    assert results[0] == results[1]
+    assert "only ε = 0 of it now" in said.out
+    assert "answered from the ledger" in said.err
+    assert main([*command, "--run", "another"]) == 0
+    assert spent(tmp_path / "people.csv.ledger") == Fraction(1, 2)
+
+
+def test_a_run_that_was_interrupted_goes_on_where_it_stopped(
+    people: list[str], tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["learn", "perceptron", *people, *LEARNERS["perceptron"], "--epsilon", "100"]
+    ask = Watched.ask
+
+    def interrupted(self: Watched, round_: sulq.Round, run: str = "main") -> list[Answer]:
+        if len(self.asked) == 1:
+            raise KeyboardInterrupt
+        return ask(self, round_, run)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Watched, "ask", interrupted)
+        assert main(command) == 2
+    assert "interrupted" in capsys.readouterr().err
+    assert spent(tmp_path / "people.csv.ledger") == 50
+    assert main(command) == 0
+    assert spent(tmp_path / "people.csv.ledger") <= 100
+    first = capsys.readouterr().err.splitlines()[0]
+    assert "answered from the ledger" in first
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_dry_run_spends_nothing_and_leaves_nothing(
+    name: str, people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    results = ["--report", str(tmp_path / "out.html"), "--dry-run"]
+    assert main(["learn", name, *people, *LEARNERS[name], "--epsilon", "1", *results]) == 0
+    assert sorted(tmp_path.iterdir()) == before
+    said = capsys.readouterr().out
+    for words in ("600 made-up rows", "nothing was spent", "error at 95 %", "people.csv.ledger"):
+        assert words in " ".join(said.split())
+
+
+def test_a_dry_run_says_what_is_left_of_a_budget_and_leaves_it(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    command = ["learn", "pca", *people, "--components", "1", "--epsilon", "1", "--share", "1/4"]
+    assert main(command) == 0
+    capsys.readouterr()
+    assert main([*command, "--dry-run"]) == 0
+    assert "ε = 0.75 of 1 is left" in " ".join(capsys.readouterr().out.split())
+    assert spent(tmp_path / "people.csv.ledger") == Fraction(1, 4)
+    command[command.index("--epsilon") + 1] = "2"
+    assert main([*command, "--dry-run"]) == 2
+    assert "was made for another promise, ε = 1 (pure)" in capsys.readouterr().err
+
+
+def test_where_the_number_of_rows_is_not_public_a_dry_run_has_to_be_told(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    command = ["learn", "pca", *write_people(tmp_path, unit=True), "--components", "1", "--epsilon", "1"]
+    assert main([*command, "--dry-run"]) == 2
+    assert "--rows N" in capsys.readouterr().err
+    assert main([*command, "--dry-run", "--rows", "5000"]) == 0
+    assert "5,000 made-up rows" in capsys.readouterr().out
+
+
+def test_a_dry_run_with_a_number_of_rows_reads_no_row(
+    people: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: object) -> None:
+        raise AssertionError("a row was read")
+
+    monkeypatch.setattr("sulq.sources.readers.Relation.parts", read)
+    command = ["learn", "pca", *people, "--components", "1", "--epsilon", "1", "--dry-run"]
+    assert main([*command, "--rows", "100"]) == 0
+    with pytest.raises(AssertionError, match="a row was read"):
+        main(command)
+
+
+def test_exact_answers_come_with_a_warning_and_no_ledger(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    report = tmp_path / "out.html"
+    assert main(["learn", "tree", *people, *LEARNERS["tree"], "--exact", "--report", str(report)]) == 0
+    said = capsys.readouterr()
+    assert said.err.startswith("EXACT ANSWERS, NO PRIVACY.")
+    assert "must not be published" in report.read_text()
+    assert not (tmp_path / "people.csv.ledger").exists()
+
+
+def test_the_ledger_is_where_a_curator_would_have_put_it(people: list[str], tmp_path: Path) -> None:
+    curator = sulq.open(people[0], people[2]).curator(epsilon=1)
+    assert curator.ledger.path == ledger_file(people[0], None).resolve()
+
+
+def test_the_name_of_a_run_follows_from_all_settings_of_a_learner() -> None:
+    learners: list[sulq.Learner] = [  # type: ignore[type-arg]
+        sulq.ID3("sick"),
+        sulq.ID3(sulq.col("age") > 50),
+        sulq.ID3(sulq.col("age") > 51),
+        sulq.ID3("sick", bins={"age": [1]}),
+        sulq.ID3("sick", bins={"age": [2]}),
+        sulq.ID3("sick", share="1/2"),
+    ]
+    assert len({run_name("tree", learner) for learner in learners}) == len(learners)
+    assert run_name("tree", sulq.ID3("sick", bins={"age": [1]})) == run_name("tree", learners[3])
+
+
+@pytest.mark.parametrize("name", [None, *LEARNERS])
+def test_help_teaches_by_example(name: str | None, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["learn", *([] if name is None else [name]), "--help"])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert "sulq learn" in shown
+    assert "--dry-run" in shown
+
+
+def test_the_examples_of_every_command_can_be_read(people: list[str]) -> None:
+    """They are for a table with other columns, so only the command line itself is tried."""
+    for command in COMMANDS:
+        for example in command.examples:
+            options = _parser().parse_args(["learn", command.name, *people, *shlex.split(example)])
+            assert options.epsilon == "1"
+
+
+def test_on_a_terminal_one_line_tells_of_the_round_and_goes_away() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=60)
+    watched = Watched(sulq.randhie().curator(epsilon=1), told_of(console, None))
+    watched.ask(sulq.Round([sulq.count(by="plan")], share=0.1))
+    shown = screen.getvalue()
+    assert "round 1: how many rows, in 5 groups" in shown
+    assert "\n" not in shown
+    assert shown.endswith("\r\x1b[2K")

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sulq
+from sulq.cli import main
+from sulq.commands.outcome import Account, Outcome, promise_in_words
+from sulq.commands.report import report
+from sulq.plans.asked import Watched
+from sulq.privacy.budget import budget
+
+VOID = {"meta", "br", "rect", "line", "path", "circle"}
+HOSTILE = ['<script>alert("1")</script>', "[bold]b[/bold]", "a & b", "'\"><img src=x onerror=y>"]
+
+
+class Page(HTMLParser):
+    """The tags, attributes and text of a page; fails where tags do not match."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag in VOID or self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def hostile_people(folder: Path) -> list[str]:
+    """Data whose columns and categories are named to be misunderstood, and the command to learn it."""
+    column, label = HOSTILE[:2]
+    codes = np.random.default_rng(0).integers(len(HOSTILE), size=4000)
+    table = pa.table({column: [HOSTILE[code] for code in codes], label: (codes % 2).astype(bool)})
+    pq.write_table(table, folder / "people.parquet")
+    values = json.dumps(HOSTILE)  # a list of texts is written alike in JSON and in TOML
+    (folder / "people.toml").write_text(
+        f'[columns.{json.dumps(column)}]\ntype = "category"\nvalues = {values}\nmissing = "a & b"\n'
+        f'[columns.{json.dumps(label)}]\ntype = "boolean"\n'
+    )
+    data = [str(folder / "people.parquet"), "--schema", str(folder / "people.toml")]
+    return ["learn", "tree", *data, "--label", label, "--epsilon", "10", "--run", "<b>[red]run"]
+
+
+def test_hostile_names_are_only_text_on_the_page_and_on_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "<i>[red]out.html"
+    assert main([*hostile_people(tmp_path), "--report", str(path)]) == 0
+    page = Page(path.read_text())
+    assert not {"script", "img", "b", "i"} & set(page.tags)
+    assert not any(name.startswith("on") for name, _ in page.attributes)
+    for name in (*HOSTILE, "<b>[red]run"):
+        assert name in page.text
+    shown = "".join(capsys.readouterr().out.split())
+    for name in (*HOSTILE, "<b>[red]run", "<i>[red]out.html"):
+        assert "".join(name.split()) in shown
+
+
+def outcome(exact: bool = False) -> Outcome:
+    people = sulq.randhie()
+    watched = Watched(people.exact() if exact else people.curator(epsilon=1))
+    tree = sulq.ID3("bought_drugs", ["plan", "sex"], depth=1).learn(watched, "a run")
+    account = Account(budget(epsilon=1), "replace", "folder/people.ledger", Fraction(1, 4))
+    return Outcome("A tree", tree, tuple(watched.asked), None if exact else account)
+
+
+def test_a_report_needs_nothing_else_and_tells_all_there_is() -> None:
+    told = outcome()
+    page = Page(text := report(told))
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert not {"src", "href", "xlink:href"} & {name for name, _ in page.attributes}
+    assert text.replace('xmlns="http://www.w3.org/2000/svg"', "").count("http") == 0
+    assert "@import" not in text
+    assert "url(" not in text
+    assert told.hypothesis.picture() in text
+    words = " ".join(page.text.split())
+    for part in (
+        *told.hypothesis.describe().splitlines(),
+        "A tree",
+        "ε = 1 (pure)",
+        "one person (person) with all of the rows that count, at most 5",
+        "run: a run",
+        "This run cost ε = 1 of a budget of ε = 1",
+        "ε = 0.25 was left in the ledger people.ledger",
+        "What this does not say",
+        "sulq.Tree.from_json",
+        *(asked.describe() for asked in told.asked),
+        *(asked.errors() for asked in told.asked),
+    ):
+        assert part in words
+    assert "folder" not in text
+
+
+def test_the_json_on_the_page_is_the_hypothesis() -> None:
+    told = outcome()
+    text = Page(report(told)).text
+    read = sulq.Tree.from_json(text[text.index('{\n "schema"') : text.rindex("}") + 1])
+    assert read.to_json() == told.hypothesis.to_json()
+
+
+def test_a_report_does_not_tell_how_long_it_took() -> None:
+    told = outcome()
+    slower = tuple(replace(asked, seconds=asked.seconds + 1234.5) for asked in told.asked)
+    assert report(replace(told, asked=slower)) == report(told)
+
+
+def test_a_report_of_exact_answers_warns_and_promises_nothing() -> None:
+    words = Page(report(outcome(exact=True))).text
+    assert "must not be published" in words
+    assert "The promise:" not in words
+    assert "What it cost" not in words
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"epsilon": 1}, "e^ε, about 2.72."),
+        ({"epsilon": "0.1"}, "e^ε, about 1.11."),
+        ({"epsilon": 1, "delta": "1e-6"}, "e^ε, about 2.72, and by no more than δ = 1e-06 beyond that"),
+        ({"rho": "0.1"}, "at most ρα"),
+        ({"epsilon": 1000}, "about 10^434."),
+    ],
+)
+def test_the_promise_is_told_for_every_budget(given: dict[str, str], said: str, neighbours: str) -> None:
+    schema = sulq.Schema({"sick": sulq.Boolean()})
+    told = " ".join(promise_in_words(budget(**given), neighbours, schema))  # type: ignore[arg-type]
+    assert said in told
+    assert ("is public" in told) == (neighbours == "replace")
+    assert ("Exchange any one row" in told) == (neighbours == "replace")
+
+
+def test_the_odds_of_a_guess_grow_by_no_more_than_the_promise() -> None:
+    """From 1 : 9 to e : 9 is from 10 % to 23.2 %, and a limit is rounded up."""
+    schema = sulq.Schema({"sick": sulq.Boolean()}, sulq.Unit("who", 3))
+    told = " ".join(promise_in_words(budget(epsilon=1), "add-remove", schema))
+    assert "gave a guess that they are there a chance of 10 %, can give it at most 24 % afterwards" in told
+    assert "one person (who) with all of the rows that count, at most 3" in told
