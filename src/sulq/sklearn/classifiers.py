@@ -1,0 +1,253 @@
+"""Classifiers: decision trees, halfspaces and conjunctions."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from sulq.learners.conjunction import Conjunction
+from sulq.learners.id3 import ID3
+from sulq.learners.learner import Learner
+from sulq.learners.perceptron import Perceptron, score
+from sulq.learners.tree import End
+from sulq.schema import Boolean, Category, Kind, Schema, text
+from sulq.sklearn.estimator import Estimator, features_of
+from sulq.sklearn.labels import classes_of, codes_of, labels_of
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """The base of the classifiers: the label is one more column."""
+
+    classes: Any
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows of X and their labels. Spends epsilon."""
+        frame, schema = self._opened(X)
+        labels = labels_of(y, len(next(iter(frame.values()))), type(self).__name__)
+        classes = classes_of(self.classes, labels)
+        label = "y"
+        while label in frame or label in schema:
+            label += "_"
+        learner = self._learner(features_of(schema), label)
+        column, kind = self._label(codes_of(labels, classes), [text(value) for value in classes.tolist()])
+        whole = Schema({**schema, label: kind}, schema.unit)
+        self.hypothesis_ = self._learned(learner, {**frame, label: column}, whole)
+        self.classes_ = classes
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every row of X: of rows one may see."""
+        frame = self._frame(X)
+        said = self.hypothesis_.predict(frame)
+        texts = np.array([text(value) for value in self.classes_.tolist()])
+        order = np.argsort(texts)
+        return np.asarray(self.classes_[order[np.searchsorted(texts, said, sorter=order)]])
+
+    def _learner(self, features: list[str], label: str) -> Learner[Any]:
+        raise NotImplementedError
+
+    def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
+        """The column of labels, and what is public about it."""
+        return pa.DictionaryArray.from_arrays(codes, pa.array(classes)), Category(tuple(classes), classes[0])
+
+
+class BinaryClassifier(Classifier):
+    """The base of those that know two classes only. The second, in order, counts as true."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
+        if len(classes) == 1:
+            raise ValueError("two classes are needed, and there is one class only")
+        if len(classes) > 2:
+            # In the words that scikit-learn's own checks look for.
+            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
+        return super()._label(codes, classes)
+
+
+class TreeClassifier(Classifier):
+    """A decision tree: `sulq.ID3`, whose `depth`, `pick`, `split`, `ahead`, `bins` and `prune` these are.
+
+    The other parameters are those of all estimators: see `sulq.sklearn`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.uniform([0, 0], [100, 50_000], size=(2000, 2))
+    >>> retired = np.where(people[:, 0] > 62.5, "yes", "no")
+    >>> tree = TreeClassifier(epsilon=1, bounds=[(0, 100), (0, 50_000)], classes=["no", "yes"], depth=1)
+    >>> tree.fit(people, retired).predict([[30, 1000], [80, 1000]])
+    array(['no', 'yes'], dtype='<U3')
+    >>> tree.hypothesis_.origin.promise
+    'ε = 1 (pure)'
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any,
+        delta: Any = None,
+        neighbours: Any = "replace",
+        bounds: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        ledger: Any = None,
+        depth: Any = ID3.depth,
+        pick: Any = ID3.pick,
+        split: Any = ID3.split,
+        ahead: Any = ID3.ahead,
+        bins: Any = None,
+        prune: Any = ID3.prune,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbours = neighbours
+        self.bounds = bounds
+        self.schema = schema
+        self.classes = classes
+        self.ledger = ledger
+        self.depth = depth
+        self.pick = pick
+        self.split = split
+        self.ahead = ahead
+        self.bins = bins
+        self.prune = prune
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The shares of the classes, in the order of `classes_`, among the rows that end where a row ends.
+
+        From the noisy counts, with one row more of each class; and the class that is predicted has at least
+        one row more than any other, also where the count of another is higher by no more than noise.
+        """
+        frame = self._frame(X)
+        ends = self.hypothesis_.ends
+        at = self._values(self.hypothesis_.route(list(range(len(ends))), len(ends)), frame)
+        return np.asarray(np.array([_shares(end) for end in ends])[at])
+
+    def _learner(self, features: list[str], label: str) -> ID3:
+        settings = self._settings("depth", "pick", "split", "ahead", "prune")
+        return ID3(label, features, bins=self.bins or {}, **settings)
+
+
+def _shares(end: End) -> NDArray[np.float64]:
+    counts = np.maximum(end.counts, 0.0) + 1
+    others = np.delete(counts, end.label)
+    counts[end.label] = max(counts[end.label], 1 + others.max(initial=0.0))
+    return np.asarray(counts / counts.sum())
+
+
+class PerceptronClassifier(BinaryClassifier):
+    """A halfspace: `sulq.Perceptron`, whose `iterations`, `norm` and `keep` these are.
+
+    The other parameters are those of all estimators: see `sulq.sklearn`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.uniform(0, 10, size=(20_000, 2))
+    >>> older = people[:, 0] > people[:, 1]
+    >>> people[:, 0] += np.where(older, 1, -1)
+    >>> perceptron = PerceptronClassifier(epsilon=1, bounds=(-1, 11), classes=[False, True], keep="best")
+    >>> perceptron.fit(people, older).predict([[1.0, 9.0], [9.0, 1.0]])
+    array([False,  True])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any,
+        delta: Any = None,
+        neighbours: Any = "replace",
+        bounds: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        ledger: Any = None,
+        iterations: Any = Perceptron.iterations,
+        norm: Any = Perceptron.norm,
+        keep: Any = Perceptron.keep,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbours = neighbours
+        self.bounds = bounds
+        self.schema = schema
+        self.classes = classes
+        self.ledger = ledger
+        self.iterations = iterations
+        self.norm = norm
+        self.keep = keep
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """How far on the side of the second class a row is, with every feature scaled to [−1, 1]."""
+        frame = self._frame(X)
+        learned = self.hypothesis_
+        return self._values(score(learned.features, (*learned.weights, learned.intercept)), frame)
+
+    def _learner(self, features: list[str], label: str) -> Perceptron:
+        return Perceptron(label, features, **self._settings("iterations", "norm", "keep"))
+
+
+class ConjunctionClassifier(BinaryClassifier):
+    """A conjunction of truth values: `sulq.Conjunction`, whose `error` and `negations` these are.
+
+    Every column of X is read as true or false, so there are no bounds; a number is true unless it is 0. Of
+    the two classes the second, in order, is that of the rows where the conjunction holds. The rule is as good
+    as epsilon allows. The other parameters are those of all estimators: see `sulq.sklearn`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> symptoms = rng.random((5000, 3)) < 0.7
+    >>> flu = symptoms[:, 0] & symptoms[:, 2]
+    >>> rule = ConjunctionClassifier(epsilon=1, classes=[False, True]).fit(symptoms, flu)
+    >>> rule.hypothesis_.describe()
+    'x0 and x2'
+    >>> rule.predict([[True, False, True], [False, True, True]])
+    array([ True, False])
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any,
+        delta: Any = None,
+        neighbours: Any = "replace",
+        schema: Any = None,
+        classes: Any = None,
+        ledger: Any = None,
+        error: Any = Conjunction.error,
+        negations: Any = Conjunction.negations,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbours = neighbours
+        self.schema = schema
+        self.classes = classes
+        self.ledger = ledger
+        self.error = error
+        self.negations = negations
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # What is measured on are numbers, all of which are true.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every row of X: of rows one may see."""
+        frame = self._frame(X)
+        return np.asarray(self.classes_[self.hypothesis_.predict(frame).astype(np.intp)])
+
+    def _kinds(self, names: list[str], columns: list[Any]) -> dict[str, Kind]:
+        return {name: Boolean() for name in names}
+
+    def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
+        super()._label(codes, classes)
+        return codes == 1, Boolean()
+
+    def _learner(self, features: list[str], label: str) -> Conjunction:
+        return Conjunction(label, features, share=1, **self._settings("error", "negations"))

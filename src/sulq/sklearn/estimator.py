@@ -1,0 +1,100 @@
+"""What all estimators have in common: a table is opened, asked under a curator, and let go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sulq.learners.learner import H, Learner
+from sulq.queries.expressions import Node
+from sulq.schema import Boolean, Kind, Schema
+from sulq.sklearn.frames import columns_of, kinds
+from sulq.sources.source import open as open_source
+
+Frame = dict[str, Any]
+
+
+class Estimator(BaseEstimator):
+    """The base of all estimators: parameters are kept by `__init__`, and looked at by `fit`."""
+
+    epsilon: Any
+    delta: Any
+    neighbours: Any
+    ledger: Any
+    schema: Any
+    bounds: Any = None
+    hypothesis_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # An error about a cell would depend on a row: every cell has an outcome.
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        # Noise comes from the operating system and has no seed.
+        tags.non_deterministic = True
+        return tags
+
+    def _opened(self, X: Any) -> tuple[Frame, Schema]:
+        """The columns to learn from by name, and what is public about them."""
+        # Whether there are rows at all is not public where their number is not.
+        columns = columns_of(self, X, reset=True, least=0 if self.neighbours == "add-remove" else 1)
+        names = list(getattr(self, "feature_names_in_", ()))
+        if self.schema is None:
+            names = names or [f"x{position}" for position in range(len(columns))]
+            schema = Schema(self._kinds(names, columns))
+        elif self.bounds is not None:
+            raise ValueError("give bounds or a schema, not both: a schema has bounds")
+        else:
+            schema = Schema.of(self.schema)
+            if not names and len(schema) != len(columns):
+                raise ValueError(
+                    f"X has {len(columns)} columns without names and the schema {len(schema)}: "
+                    "give a table with names, or a schema of all columns in order"
+                )
+            names = names or list(schema)
+        return dict(zip(names, columns, strict=True)), schema
+
+    def _kinds(self, names: list[str], columns: list[Any]) -> dict[str, Kind]:
+        return kinds(names, columns, self.bounds, Boolean())
+
+    def _learned(self, learner: Learner[H], frame: Frame, schema: Schema) -> H:
+        """What the learner learns from a curator, who is gone afterwards, with the rows and the ledger."""
+        rows = open_source(frame, schema)
+        curator = rows.curator(
+            plain(self.epsilon), plain(self.delta), neighbours=self.neighbours, ledger=self.ledger
+        )
+        try:
+            return learner.learn(curator)
+        finally:
+            curator.ledger.close()
+            rows.close()
+
+    def _settings(self, *names: str) -> dict[str, Any]:
+        """Parameters that the learner takes under the same name."""
+        return {name: plain(getattr(self, name)) for name in names}
+
+    def _frame(self, X: Any) -> Frame:
+        """The columns of rows that one may see."""
+        check_is_fitted(self, "hypothesis_")
+        columns = columns_of(self, X, reset=False)
+        names = getattr(self, "feature_names_in_", list(self.hypothesis_.schema)[: len(columns)])
+        return dict(zip(names, columns, strict=True))
+
+    def _values(self, expression: Node, frame: Frame) -> NDArray[Any]:
+        """The value of an expression on rows that one may see."""
+        known = {name: kind for name, kind in self.hypothesis_.schema.items() if name in frame}
+        return open_source(frame, Schema(known)).values(expression)
+
+
+def features_of(schema: Schema) -> list[str]:
+    """The columns to learn from: all but the one that says whose row it is."""
+    return [name for name in schema if schema.unit is None or name != schema.unit.column]
+
+
+def plain(value: Any) -> Any:
+    """A number as Python has it: grids of parameters are often made with NumPy."""
+    return value.item() if isinstance(value, np.generic) else value

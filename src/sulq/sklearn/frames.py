@@ -1,0 +1,110 @@
+"""A table as scikit-learn gives it, as columns that sulq can open, and what is public about them.
+
+What is refused here depends on names, types and shapes, and on no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from sulq.schema import Kind, Real
+
+PAIR = "a pair of numbers (low, high)"
+_UNTRUE = np.frompyfunc(lambda cell: int(cell) if isinstance(cell, bool | np.bool_) else cell, 1, 1)
+
+
+def columns_of(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> list[Any]:
+    """The columns of X in order, if it has at least `least` rows.
+
+    With `reset` their names and number are noted on the estimator, and else compared with what it noted.
+    """
+    if not hasattr(X, "columns"):
+        # The type that NumPy would find for a list depends on all rows, and so would what each row says.
+        given = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
+        array = validate_data(
+            estimator, given, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least
+        )
+        return list(_native(array).T)
+    # Polars as Arrow: not every scikit-learn knows the names of its columns.
+    table = X.to_arrow() if hasattr(X, "to_arrow") else X
+    names = [str(name) for name in (table.column_names if isinstance(table, pa.Table) else table.columns)]
+    if len(set(names)) < len(names):
+        raise ValueError(f"a column of X is named twice: {', '.join(names)}")
+    validate_data(estimator, table, reset=reset, skip_check_array=True)
+    if table.shape[0] < least or not names:
+        raise ValueError(f"X has {table.shape[0]} row(s) and {len(names)} feature(s); it needs some of both")
+    if isinstance(table, pa.Table):
+        return list(table.columns)
+    return [table.iloc[:, position] for position in range(len(names))]
+
+
+def kinds(names: Sequence[str], columns: Sequence[Any], bounds: Any, booleans: Kind) -> dict[str, Kind]:
+    """The schema that bounds declare. Columns whose type is a truth value are `booleans`."""
+    types = {name: _type(column) for name, column in zip(names, columns, strict=True)}
+    texts = [name for name, type_ in types.items() if type_ == "text"]
+    if texts:
+        raise ValueError(f"columns of texts need their categories declared in a schema=: {', '.join(texts)}")
+    numbers = [name for name, type_ in types.items() if type_ != "boolean"]
+    pairs = _pairs(names, numbers, bounds)
+    return {name: booleans if name not in numbers else _real(name, pairs[name]) for name in names}
+
+
+def _pairs(names: Sequence[str], numbers: Sequence[str], bounds: Any) -> Mapping[str, Any]:
+    """The bounds of each numeric column, however they were given."""
+    if bounds is None:
+        if not numbers:
+            return {}
+        raise ValueError(
+            "numbers need bounds, public facts that are declared and never read off the data: give bounds="
+            f"{PAIR} for all columns, a list or a dict of such pairs, or a schema=. Columns without: "
+            f"{', '.join(numbers)}"
+        )
+    if isinstance(bounds, Mapping):
+        different = sorted({*numbers} - {*bounds}) + sorted(map(repr, {*bounds} - {*names}))
+        if different:
+            raise ValueError(
+                f"bounds must name each numeric column, and no others: see {', '.join(different)}"
+            )
+        return bounds
+    if isinstance(bounds, str) or np.ndim(bounds) not in (1, 2):
+        raise ValueError(f"bounds must be {PAIR}, a list of such pairs or a dict of them, not {bounds!r}")
+    if np.ndim(bounds) == 1:
+        return dict.fromkeys(numbers, bounds)
+    if len(bounds) != len(names):
+        raise ValueError(f"there are {len(bounds)} pairs of bounds for {len(names)} columns")
+    return dict(zip(names, bounds, strict=True))
+
+
+def _real(name: str, pair: Any) -> Real:
+    try:
+        low, high = (float(end) for end in pair)
+    except (TypeError, ValueError):
+        raise ValueError(f"the bounds of {name!r} must be {PAIR}, not {pair!r}") from None
+    if not low <= high:
+        raise ValueError(f"the bounds of {name!r} are reversed or not numbers: ({low}, {high})")
+    return Real(low, high)
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """An array as Arrow takes it, and truth values among Python objects as 0 and 1, which may be numbers."""
+    if array.dtype == object:
+        return np.asarray(_UNTRUE(array))
+    return array.astype(np.float64 if array.dtype.kind == "f" else array.dtype.newbyteorder("="), copy=False)
+
+
+def _type(column: Any) -> str:
+    """What a column's type says that it holds. Columns of Python objects may hold numbers."""
+    if isinstance(column, pa.ChunkedArray):
+        if pa.types.is_boolean(column.type):
+            return "boolean"
+        return "text" if "string" in str(column.type) else "number"
+    name = str(column.dtype)
+    if name in ("bool", "boolean"):
+        return "boolean"
+    return "text" if any(word in name for word in ("str", "category", "dictionary", "<U", "|S")) else "number"

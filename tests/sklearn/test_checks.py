@@ -1,0 +1,91 @@
+"""scikit-learn's own checks, all of them.
+
+They look at a few dozen rows and want no noise, so epsilon is so large that noise is far below one step of any
+sum. What remains of chance are ties between equally good questions of a tree, which the checks do not notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sulq.sklearn
+
+COUNTS, MOMENTS = 1e10, 1e16
+"""Sums of products have finer steps than counts, and need a larger epsilon for the noise to vanish."""
+SIDES = (-5, 5)
+LABELS = "labels_ would keep the cluster of every row; predict says it of rows that one may see"
+
+
+class Seeded:
+    """Says that an estimator is deterministic, as without noise it is: some checks are only for those."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.non_deterministic = False
+        return tags
+
+
+class TreeClassifier(Seeded, sulq.sklearn.TreeClassifier):
+    pass
+
+
+class PerceptronClassifier(Seeded, sulq.sklearn.PerceptronClassifier):
+    pass
+
+
+class ConjunctionClassifier(Seeded, sulq.sklearn.ConjunctionClassifier):
+    pass
+
+
+class KMeans(Seeded, sulq.sklearn.KMeans):
+    pass
+
+
+class PCA(Seeded, sulq.sklearn.PCA):
+    pass
+
+
+class TruncatedSVD(Seeded, sulq.sklearn.TruncatedSVD):
+    pass
+
+
+ESTIMATORS: list[Any] = [
+    TreeClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
+    PerceptronClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
+    ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
+    KMeans(epsilon=COUNTS, bounds=SIDES, n_clusters=3),
+    PCA(epsilon=MOMENTS, bounds=SIDES),
+    TruncatedSVD(epsilon=MOMENTS, bounds=SIDES, n_components=1),
+]
+
+
+def exemptions(estimator: Any) -> dict[str, str]:
+    return {"check_clustering": LABELS} if isinstance(estimator, KMeans) else {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=exemptions)
+def test_an_estimator_passes_scikit_learns_checks(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def test_every_estimator_there_is_is_checked() -> None:
+    assert {type(estimator).__name__ for estimator in ESTIMATORS} == set(sulq.sklearn.__all__)
+
+
+@pytest.mark.parametrize("name", sulq.sklearn.__all__)
+def test_an_estimator_says_that_it_has_no_seed(name: str) -> None:
+    assert get_tags(getattr(sulq.sklearn, name)(epsilon=1)).non_deterministic
+
+
+def test_clusters_are_found_as_the_exempted_check_wants_them() -> None:
+    x = np.repeat([[-5.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 20, axis=0)
+    found = KMeans(epsilon=COUNTS, bounds=SIDES, n_clusters=3).fit_predict(x)
+    assert found.dtype == np.int32
+    assert sorted(np.bincount(found)) == [20, 20, 20]
+    assert len({*found[:20]}) == len({*found[20:40]}) == len({*found[40:]}) == 1

@@ -1,0 +1,242 @@
+"""What is refused, and in which words; and that nothing is because of a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import is_classifier
+
+import sulq
+from sulq.sklearn import (
+    PCA,
+    ConjunctionClassifier,
+    KMeans,
+    PerceptronClassifier,
+    TreeClassifier,
+    TruncatedSVD,
+)
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame({"a": RNG.uniform(0, 1, 60), "b": RNG.uniform(0, 1, 60)})
+Y = np.where(X["a"] > 0.5, "yes", "no")
+CLASSES = ["no", "yes"]
+
+
+def all_of_them(**changes: Any) -> list[Any]:
+    bounded: dict[str, Any] = {"epsilon": 1, "bounds": (0, 1)} | changes
+    unbounded = {name: value for name, value in bounded.items() if name != "bounds"}
+    return [
+        TreeClassifier(classes=CLASSES, **bounded),
+        PerceptronClassifier(classes=CLASSES, **bounded),
+        ConjunctionClassifier(classes=CLASSES, **unbounded),
+        KMeans(n_clusters=2, **bounded),
+        PCA(n_components=1, **bounded),
+        TruncatedSVD(n_components=1, **bounded),
+    ]
+
+
+def refused(estimator: Any, kind: type[Exception], words: str, x: Any = X, y: Any = Y) -> None:
+    with pytest.raises(kind, match=words):
+        estimator.fit(x, y)
+    assert not hasattr(estimator, "hypothesis_")
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "much", True])
+def test_an_epsilon_that_is_no_positive_number_is_refused(epsilon: Any) -> None:
+    for estimator in all_of_them(epsilon=epsilon):
+        refused(estimator, sulq.SulqError, "epsilon must be a positive, finite number")
+
+
+def test_no_epsilon_is_refused() -> None:
+    for estimator in all_of_them(epsilon=None):
+        refused(estimator, sulq.SulqError, "a budget is epsilon, or rho, or epsilon and delta; got nothing")
+
+
+def test_numbers_without_bounds_are_refused_by_name() -> None:
+    for estimator in all_of_them(bounds=None):
+        if not isinstance(estimator, ConjunctionClassifier):
+            refused(estimator, ValueError, "never read off the data.*Columns without: a, b")
+    refused(
+        TreeClassifier(epsilon=1, classes=CLASSES), ValueError, "Columns without: b", X.assign(a=X["a"] > 0.5)
+    )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ((1, 0), "'a' are reversed"),
+        ((0, float("nan")), "'a' are reversed or not numbers"),
+        ((0, "one"), "'a' must be a pair of numbers"),
+        ((0, 1, 2), "'a' must be a pair of numbers"),
+        ([(0, 1)], "1 pairs of bounds for 2 columns"),
+        ({"a": (0, 1)}, "no others: see b"),
+        ({"a": (0, 1), "b": (0, 1), "c": (0, 1)}, "no others: see 'c'"),
+        ({"a": (0, 1), "b": 1}, "'b' must be a pair of numbers"),
+        ("auto", "bounds must be a pair"),
+        (7, "bounds must be a pair"),
+    ],
+)
+def test_bounds_that_make_no_sense_are_refused(bounds: Any, words: str) -> None:
+    refused(KMeans(epsilon=1, n_clusters=2, bounds=bounds), ValueError, words)
+
+
+def test_bounds_without_an_end_are_refused() -> None:
+    refused(PCA(epsilon=1, bounds=(0, float("inf"))), sulq.SchemaError, "finite")
+
+
+def test_a_column_that_cannot_vary_is_refused_where_it_has_no_scale() -> None:
+    refused(PCA(epsilon=1, bounds={"a": (0, 1), "b": (1, 1)}), sulq.QueryError, "'b' cannot vary")
+
+
+@pytest.mark.parametrize("values", [X["a"].astype(str), pd.Categorical(Y)])
+def test_texts_without_a_schema_are_refused(values: Any) -> None:
+    frame = X.assign(b=values)
+    for table in (frame, pl.from_pandas(frame)):
+        for estimator in all_of_them():
+            if not isinstance(estimator, ConjunctionClassifier):
+                refused(estimator, ValueError, "categories declared in a schema=: b", table)
+
+
+def test_bounds_and_a_schema_are_refused() -> None:
+    schema = {"a": sulq.Real(0, 1), "b": sulq.Real(0, 1)}
+    refused(PCA(epsilon=1, bounds=(0, 1), schema=schema), ValueError, "not both")
+
+
+def test_a_schema_must_have_the_columns() -> None:
+    refused(PCA(epsilon=1, schema={"c": sulq.Real(0, 1)}), sulq.SchemaError, "no column 'c'")
+    refused(
+        PCA(epsilon=1, schema={"c": sulq.Real(0, 1)}), ValueError, "2 columns without names", X.to_numpy()
+    )
+
+
+def test_classes_must_be_declared() -> None:
+    for kind in (TreeClassifier, PerceptronClassifier):
+        refused(kind(epsilon=1, bounds=(0, 1)), ValueError, "never read off the data.*'from y'")
+    refused(ConjunctionClassifier(epsilon=1), ValueError, "never read off the data.*'from y'")
+
+
+@pytest.mark.parametrize("classes", ["no", ["no"], ["no", "no"], [], 2, [["no", "yes"]], [None, "no"]])
+def test_classes_that_make_no_sense_are_refused(classes: Any) -> None:
+    refused(TreeClassifier(epsilon=1, bounds=(0, 1), classes=classes), ValueError, "classes must be a list")
+
+
+def test_a_label_of_one_value_is_learned_or_refused() -> None:
+    y = np.full(len(X), "no")
+    for classes in (CLASSES, "from y"):
+        fitted = TreeClassifier(epsilon=100, bounds=(0, 1), classes=classes).fit(X, y)
+        assert (fitted.predict(X) == "no").all()
+    for two in (
+        PerceptronClassifier(epsilon=1, bounds=(0, 1), classes="from y"),
+        ConjunctionClassifier(epsilon=1, classes="from y"),
+    ):
+        refused(two, ValueError, "two classes are needed", y=y)
+    PerceptronClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES).fit(X, y)
+
+
+def test_three_classes_are_refused_by_those_that_know_two() -> None:
+    three = [*CLASSES, "maybe"]
+    refused(PerceptronClassifier(epsilon=1, bounds=(0, 1), classes=three), ValueError, "Only binary")
+    refused(ConjunctionClassifier(epsilon=1, classes=three), ValueError, "Only binary")
+
+
+def test_a_column_named_twice_is_refused() -> None:
+    twice = pd.concat([X["a"], X["a"]], axis=1)
+    for estimator in all_of_them():
+        refused(estimator, ValueError, "named twice: a, a", twice)
+
+
+@pytest.mark.parametrize("empty", [X[:0], X.to_numpy()[:0], X[[]], pl.from_pandas(X)[:0]])
+def test_no_rows_and_no_columns_are_refused(empty: Any) -> None:
+    for estimator in all_of_them():
+        refused(
+            estimator, ValueError, r"0 (sample\(s\)|row\(s\)|feature\(s\))|0 feature", empty, Y[: len(empty)]
+        )
+
+
+def test_no_rows_are_as_good_as_any_where_their_number_is_private() -> None:
+    for estimator in all_of_them(neighbours="add-remove"):
+        for empty in (X[:0], X.to_numpy()[:0]):
+            estimator.fit(empty, np.array([], dtype=str))
+
+
+def test_labels_and_rows_must_be_as_many() -> None:
+    for estimator in all_of_them():
+        if is_classifier(estimator):
+            refused(estimator, ValueError, "60 rows and y has 59 labels", y=Y[:-1])
+
+
+def test_more_clusters_than_rows_are_found() -> None:
+    fitted = KMeans(epsilon=1, bounds=(0, 1), n_clusters=100).fit(X)
+    assert fitted.cluster_centers_.shape == (100, 2)
+    assert fitted.transform(X).shape == (60, 100)
+
+
+def test_constant_columns_are_learned_from() -> None:
+    constant = X.assign(a=0.25, b=7.0)
+    for estimator in all_of_them():
+        fitted = estimator.fit(constant, Y)
+        fitted.predict(constant) if hasattr(fitted, "predict") else fitted.transform(constant)
+
+
+def test_a_tree_of_depth_0_says_what_most_rows_have() -> None:
+    y = np.where(X["a"] > 0.2, "yes", "no")
+    fitted = TreeClassifier(epsilon=100, bounds=(0, 1), classes=CLASSES, depth=0).fit(X, y)
+    assert set(fitted.predict(X)) == {"yes"}
+    assert fitted.predict_proba(X[:3]).shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (TreeClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, depth=-1), "depth"),
+        (TreeClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, bins={"c": [1]}), "'c'"),
+        (PerceptronClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, iterations=0), "iterations"),
+        (KMeans(epsilon=1, bounds=(0, 1), n_clusters=0), "k must be"),
+        (PCA(epsilon=1, bounds=(0, 1), n_components=3), "components must be a whole number from 1 to 2"),
+        (
+            TruncatedSVD(epsilon=1, bounds=(0, 1), n_components=0),
+            "components must be a whole number from 1 to 2",
+        ),
+    ],
+)
+def test_the_learners_own_refusals_come_through(estimator: Any, words: str) -> None:
+    refused(estimator, sulq.QueryError, words)
+
+
+NASTY: list[Any] = [
+    None,
+    float("nan"),
+    float("inf"),
+    -1e308,
+    "text",
+    "",
+    b"\xff",
+    10**400,
+    1j,
+    {"a": 1},
+    ["list"],
+    object(),
+]
+
+
+def test_no_cell_and_no_label_is_an_error() -> None:
+    cells, labels = np.empty((60, 2), dtype=object), np.empty(60, dtype=object)
+    cells[:], labels[:] = X.to_numpy(), Y
+    for row, cell in enumerate(NASTY):
+        cells[row, 1] = labels[row] = cell
+    for estimator in all_of_them():
+        for table in (cells, pd.DataFrame(cells, columns=["a", "b"])):
+            estimator.fit(table, labels)
+            estimator.predict(table) if hasattr(estimator, "predict") else estimator.transform(table)
+
+
+def test_no_cell_of_a_list_is_an_error() -> None:
+    rows, labels = X.to_numpy().tolist(), Y.tolist()
+    for row, cell in enumerate(NASTY):
+        rows[row][1] = labels[row] = cell
+    for estimator in all_of_them():
+        estimator.fit(rows, labels)
