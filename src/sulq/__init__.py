@@ -4,6 +4,14 @@ A learner asks statistical queries, sums of bounded row functions, and never see
 adds the noise that the trust between them calls for. See the README for a first look.
 """
 
+from sulq.beyond.classes import Conjunctions, Hypotheses, MonotoneConjunctions, Parities
+from sulq.beyond.compress import Compress
+from sulq.beyond.domains import Halfspaces, Labelings
+from sulq.beyond.grids import Intervals, Rectangles, Stumps, Thresholds
+from sulq.beyond.parity import Parity
+from sulq.beyond.rules import ParityRule, Selected
+from sulq.beyond.samples import occam_rows, parity_rows, vc_rows
+from sulq.beyond.select import Select
 from sulq.errors import (
     AdaptivityError,
     BudgetError,
@@ -54,28 +62,43 @@ __all__ = [
     "Centres",
     "Choice",
     "Components",
+    "Compress",
     "Conjunction",
+    "Conjunctions",
     "Denoised",
     "Halfspace",
+    "Halfspaces",
+    "Hypotheses",
     "Hypothesis",
     "Integer",
+    "Intervals",
     "KMeans",
+    "Labelings",
     "Learner",
     "LedgerError",
     "MaskBlind",
     "MaskedParity",
     "MaskedParityRule",
+    "MonotoneConjunctions",
+    "Parities",
+    "Parity",
+    "ParityRule",
     "Perceptron",
     "PureDP",
     "Query",
     "QueryError",
     "Real",
+    "Rectangles",
     "Round",
     "Rule",
     "Schema",
     "SchemaError",
+    "Select",
+    "Selected",
     "Source",
+    "Stumps",
     "SulqError",
+    "Thresholds",
     "Tree",
     "Unit",
     "bins",
@@ -96,16 +119,19 @@ __all__ = [
     "masked_parity_schema",
     "mean",
     "nearest",
+    "occam_rows",
     "one_hot",
     "open",
     "outer",
     "parity",
+    "parity_rows",
     "parse",
     "parse_round",
     "perceptron_rounds",
     "randhie",
     "row_function",
     "total",
+    "vc_rows",
     "vector",
     "where",
 ]

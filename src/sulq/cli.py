@@ -6,15 +6,20 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import NoReturn
 
 from rich.console import Console
+from rich.text import Text
 
+from sulq.atlas import atlas
 from sulq.commands.arguments import add_learn
 from sulq.commands.learn import learn
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
+from sulq.pictures import lines
+from sulq.privacy.budget import exact
 from sulq.privacy.ledger import Ledger
 from sulq.schema import Schema
 from sulq.sources.source import open as open_source
@@ -82,6 +87,30 @@ def _parser() -> argparse.ArgumentParser:
 
     add_learn(commands, learn)
 
+    action = commands.add_parser(
+        "atlas",
+        help="measure and draw what each trust model can learn",
+        description="Measure how many people it takes to learn masked parity and parity under a trusted "
+        "curator and where nobody is trusted, and draw it: the separations of the paper 'What can we learn "
+        "privately?'. Takes a minute or two.",
+        epilog="example: sulq atlas --dimension 16 --epsilon 1 --runs 20 --out pictures",
+    )
+    action.add_argument(
+        "--dimension",
+        type=int,
+        default=16,
+        metavar="D",
+        help="bits of an example: a power of two up to 16 (default %(default)s)",
+    )
+    action.add_argument(
+        "--epsilon", required=True, metavar="E", help="what every person is promised; there is no default"
+    )
+    action.add_argument(
+        "--runs", type=int, default=20, metavar="N", help="runs for every point (default %(default)s)"
+    )
+    action.add_argument("--out", metavar="FOLDER", help="write the pictures there, as SVG")
+    action.set_defaults(run=_atlas)
+
     ledger = commands.add_parser("ledger", help="see what was spent, and that nothing was changed")
     actions = ledger.add_subparsers(title="actions", required=True, metavar="ACTION")
 
@@ -117,6 +146,21 @@ def _show(options: argparse.Namespace, console: Console) -> None:
     if options.data is not None:
         open_source(options.data, schema, table=options.table)
         print(f"{options.data} has these columns.")
+
+
+def _atlas(options: argparse.Namespace, console: Console) -> None:
+    folder = None if options.out is None else Path(options.out)
+    if folder is not None and not folder.is_dir():
+        raise SulqError(f"there is no folder {folder}")
+    for plate in atlas(options.dimension, exact("epsilon", options.epsilon), options.runs):
+        across, up = plate.axes
+        console.print(Text(f"\n{plate.title}\n", "bold"))
+        console.print(lines.drawing(across, up, plate.lines))
+        console.print(Text(f"\n{plate.note}", "dim"))
+        if folder is not None:
+            path = folder / f"{plate.name}.svg"
+            path.write_text(lines.picture(plate.title, across, up, plate.lines, plate.note), encoding="utf-8")
+            console.print(Text(f"written: {path}"))
 
 
 def _show_ledger(options: argparse.Namespace, console: Console) -> None:

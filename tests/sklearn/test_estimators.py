@@ -229,7 +229,7 @@ def test_a_pipeline_of_private_steps_has_bounds_that_are_public() -> None:
     pipeline = make_pipeline(
         FunctionTransformer(lambda x: x / [100, 50]),
         PCA(n_components=2, epsilon=NOISELESS, bounds=(0, 1)),
-        PerceptronClassifier(epsilon=NOISELESS, bounds=(-3, 3), classes=["no", "yes"], keep="best"),
+        PerceptronClassifier(epsilon=NOISELESS, bounds=(-3, 3), classes=["no", "yes"], iterations=20),
     ).set_output(transform="default")
     assert pipeline.fit(PEOPLE, OLD).score(PEOPLE, OLD) > 0.9
     pipeline.set_output(transform="pandas")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sulq.errors import AdaptivityError
 from sulq.local.best import best_randomizer
 from sulq.local.randomizer import Randomizer
+from sulq.local.shapes import Shape
 from sulq.oracles.answers import Answer
 from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
@@ -109,5 +110,11 @@ class Reports(Survey):
 
     @cached_property
     def randomizer(self) -> Randomizer:
-        own = [best_randomizer(shape, self.epsilon, self.method) for shape in self.asked.shapes]
-        return min(own, key=lambda randomizer: randomizer.variance(1))
+        return _best(self.asked.shapes, self.epsilon, self.method)
+
+
+@lru_cache(maxsize=256)
+def _best(shapes: tuple[Shape, ...], epsilon: Fraction, method: Method) -> Randomizer:
+    """The randomizer with the least variance; learners ask questions of the same shape again and again."""
+    made = [best_randomizer(shape, epsilon, method) for shape in shapes]
+    return min(made, key=lambda randomizer: randomizer.variance(1))

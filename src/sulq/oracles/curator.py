@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,30 @@ class Curator:
         self.queries += len(round_.queries)
         return self._read(round_, terms, json.loads(answer))
 
+    def release(
+        self, form: dict[str, Any], cost: Fraction, look: Callable[[], Any], run: str = "main"
+    ) -> Any:
+        """What `look` says of the rows, as plain data: for mechanisms that need more than sums.
+
+        The charge is in the ledger before `look` is called. `form` names the question and all that the
+        answer depends on, as plain data: asked again in the same run it is answered from the ledger, and
+        neither looked at nor charged again. That `look` costs no more than `cost` is its own promise.
+
+        >>> import sulq
+        >>> curator = sulq.randhie().curator(epsilon=1)
+        >>> curator.release({"asked": "a coin"}, Fraction(1, 4), lambda: "heads")
+        'heads'
+        >>> curator.release({"asked": "a coin"}, Fraction(1, 4), lambda: "tails")
+        'heads'
+        >>> curator.spent
+        Fraction(1, 4)
+        """
+        asked = {"release": form, "allowance": str(self.allowance)}
+        question = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+        answer = self.ledger.release(run, question, cost, lambda: json.dumps(look()))
+        self.rounds += 1
+        return json.loads(answer)
+
     def cost(self, round_: Round) -> Fraction:
         """What a round would cost, in the unit of the budget. Nothing is spent and no row is read."""
         return self._terms(round_).cost
@@ -90,10 +114,10 @@ class Curator:
             own = [next(noises) for _ in query.parts]
             sums = [np.zeros(scope.number(part).width, dtype=object) for part in query.parts]
             if query.statistic == "mean":
-                if own[1] is not None or self._public_rows is None:
+                if own[1] is not None or self.public_rows is None:
                     errors.append(None)
                     continue
-                sums[1] += self._public_rows
+                sums[1] += self.public_rows
             errors.append(float(np.max(answer_to(query, sums, own, scope).radius(beta))))
         return errors
 
@@ -147,7 +171,7 @@ class Curator:
         facts = scope.number(part)
         tolerance = query.tolerance
         if tolerance is not None and query.statistic == "mean":
-            rows = self._public_rows
+            rows = self.public_rows
             if rows is None or query.where is not None or query.by:
                 raise QueryError(
                     "a mean can only have a tolerance over all rows, and when their number is public: ask "
@@ -169,7 +193,7 @@ class Curator:
     def _contest(self, choice: Choice) -> Contest:
         scope = self.source.scope
         most = max(scope.number(part).magnitude for part in choice.parts)
-        if most * (self._public_rows or 2**30) >= LARGEST_SCORE:
+        if most * (self.public_rows or 2**30) >= LARGEST_SCORE:
             raise QueryError("the scores of this choice could leave 62 bits: clip or scale the candidates")
         return Contest(
             moves=choice.moves(scope, self.neighbours),
@@ -219,13 +243,13 @@ class Curator:
         """The sums brought into the range that is public, if truncation was asked for."""
         if not self.truncate:
             return sums
-        facts, rows = self.source.scope.number(part), self._public_rows
+        facts, rows = self.source.scope.number(part), self.public_rows
         if rows is not None:
             return np.clip(sums, facts.low.astype(object) * rows, facts.high.astype(object) * rows)
         return np.where(facts.low >= 0, np.maximum(sums, 0), sums)
 
     @property
-    def _public_rows(self) -> int | None:
+    def public_rows(self) -> int | None:
         """How many rows there are, if that is public: when a row is replaced by a row."""
         single = self.source.schema.rows_per_unit == 1
         return self.source.rows if single and self.neighbours == "replace" else None

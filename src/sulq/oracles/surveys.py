@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.tails import Contributions, radius
+from sulq.local.tails import Contributions, beyond, radius
 from sulq.oracles.answers import Answer, Part, chosen, statistic
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.denoised import denoised
@@ -80,7 +80,8 @@ class Survey(ABC):
             return self
         tolerance = float(query.tolerance) / (1 if query.statistic == "mean" else self.source.rows)
         beta = float(query.beta)
-        return replace(self, size=_smallest(lambda n: self.error(n, beta) <= tolerance))
+        said = self._contributions
+        return replace(self, size=_smallest(lambda n: beyond(n, tolerance, said) <= beta))
 
     def known(self, cohorts: Cohorts | None) -> Part:
         """The sum over all rows, as far as a cohort tells; without cohorts, all rows are asked."""
@@ -104,9 +105,13 @@ class Survey(ABC):
         function of the sum is a mean of products of n different people's, which is at most the n-th power of
         their mean (Maclaurin's inequality).
         """
+        return radius(size, beta, self._contributions)
+
+    @property
+    def _contributions(self) -> Contributions:
         variance = self.variance + self._widest**2 / 4
         width = self.source.scope.number(self.part).width
-        return radius(size, beta, Contributions((variance,), (width,), self.span, self.span, self.span))
+        return Contributions((variance,), (width,), self.span, self.span, self.span)
 
     @property
     def _widest(self) -> float:

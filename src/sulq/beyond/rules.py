@@ -1,0 +1,87 @@
+"""What the learners beyond sums return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sulq.learners.hypothesis import Hypothesis, Origin, words
+from sulq.pictures import chips
+from sulq.queries.canonical import parse
+from sulq.queries.codes import Parity as ParityNode
+from sulq.queries.codes import parity
+from sulq.queries.expressions import Constant, Node
+from sulq.schema import Schema
+
+ONE = Constant(1)
+"""The feature that is true of every row: with it a parity can be the opposite of one."""
+
+
+@dataclass(frozen=True, eq=False)
+class ParityRule(Hypothesis):
+    """True of a row if an odd number of the masked features are.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({name: sulq.Boolean() for name in "abc"})
+    >>> rule = ParityRule(schema, None, tuple(map(sulq.col, "abc")), (1, 0, 1))
+    >>> rule.describe()
+    'a xor c'
+    >>> rule.predict({"a": [1, 1], "b": [1, 0], "c": [0, 1]})
+    array([ True, False])
+    """
+
+    features: tuple[Node, ...]
+    mask: tuple[int, ...]
+
+    @property
+    def expression(self) -> ParityNode:
+        return parity(self.features, self.mask)
+
+    def describe(self) -> str:
+        return " xor ".join(self._terms) or "never"
+
+    def picture(self) -> str:
+        return chips.picture("True where", self._terms or ["never"], joint="xor", note=self._caption)
+
+    @property
+    def _terms(self) -> list[str]:
+        chosen = [f for f, masked in zip(self.features, self.mask, strict=True) if masked]
+        return ["true" if feature.key == ONE.key else words(feature) for feature in chosen]
+
+    def _own(self) -> dict[str, Any]:
+        return {"features": [feature.form for feature in self.features], "mask": list(self.mask)}
+
+    @classmethod
+    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> ParityRule:
+        return cls(schema, origin, tuple(map(parse, own["features"])), tuple(own["mask"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Selected(Hypothesis):
+    """A hypothesis out of a class: what it says of a row, and the words for that.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({"age": sulq.Integer(0, 120)})
+    >>> Selected(schema, None, sulq.col("age") >= 65, "age from 65").predict({"age": [3, 70]})
+    array([False,  True])
+    """
+
+    said: Node
+    words: str
+
+    @property
+    def expression(self) -> Node:
+        return self.said
+
+    def describe(self) -> str:
+        return self.words
+
+    def picture(self) -> str:
+        return chips.picture("True where", [self.words], note=self._caption)
+
+    def _own(self) -> dict[str, Any]:
+        return {"said": self.said.form, "words": self.words}
+
+    @classmethod
+    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Selected:
+        return cls(schema, origin, parse(own["said"]), own["words"])

@@ -1,0 +1,220 @@
+"""How many rows suffice: the papers' numbers with their slips mended, and the smallest that we can prove.
+
+**Selection.** Let h* be a best hypothesis and h one that errs on more than α rows beyond it. Both mechanisms
+choose h with probability at most min(1, exp(−γ·D)), where D is how many more of the n rows it gets wrong than
+h* does, and γ = ε/2 (ε if rows only come or go). For every λ between 0 and γ that is at most exp(−λD), and D
+is a sum of independent terms between −1 and 1 with a mean above α. On [−1, 1] the convex e^(−λx) lies below
+its chord cosh λ − x·sinh λ, so
+
+    Pr[h is chosen] ≤ (cosh λ − α·sinh λ)^n,
+
+least at λ = min(γ, artanh α). If h* makes no mistakes at all, D is a number of mistakes, each with a
+probability above α, and Pr[h is chosen] ≤ (1 − α(1 − e^−γ))^n. A union bound over the others gives n. There
+are no constants to lose: for large ε the first is the usual bound without privacy.
+
+**Parity.** A row rules a wrong parity out if it is in S and the parity errs on it. So one that errs with
+probability above α is still among the solutions with probability at most (1 − pα)^n, and any of at most 2^d
+is with at most 2^d·(1 − pα)^n. No bound on the size of S is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from sulq.errors import QueryError
+from sulq.queries.query import Neighbours
+
+Sampling = Literal["tight", "paper"]
+Amplification = Literal["repeat", "test set"]
+MOST_RUNS = 64
+
+
+def sampling_rate(epsilon: float, sampling: Sampling = "tight", neighbours: Neighbours = "replace") -> float:
+    """The probability p with which the parity learner takes a row, for a given ε.
+
+    >>> sampling_rate(0.5), round(sampling_rate(0.5, "paper"), 4)
+    (0.24491866240370913, 0.125)
+    """
+    if sampling == "paper":
+        return epsilon / 4
+    return math.tanh(epsilon / 2) if neighbours == "replace" else -math.expm1(-epsilon)
+
+
+@dataclass(frozen=True)
+class ParityPlan:
+    """How the parity learner keeps its promise: so many rows, so many runs of A, so many rows to test on."""
+
+    rows: int
+    runs: int
+    tested: int = 0
+
+
+def parity_plan(
+    features: int,
+    error: float,
+    beta: float,
+    epsilon: float,
+    sampling: Sampling = "tight",
+    amplification: Amplification = "repeat",
+    neighbours: Neighbours = "replace",
+) -> ParityPlan:
+    """The fewest rows with which A* errs by more than `error` with a chance of at most `beta`.
+
+    "repeat": k runs with ε/k each on all rows, and the first that does not say ⊥ decides. A run stops at
+    once with probability 1/2; one that goes on is wrong with probability at most φ = 2^d·(1 − pα)^n. Together
+    2^-k + (1 − 2^-k)·φ, which must be at most β; k is chosen for the fewest rows.
+
+    "test set": k runs with ε on disjoint parts, each good (error at most α/5) with probability 3/8, and one
+    of what they say chosen on s other rows. With α′ = α/5 and β′ = β/3, a good one has at most 2α′s mistakes
+    there and a bad one at least 4α′s if s ≥ (10/α′)·ln(k/β′), and the choice tells them apart if
+    s ≥ ln(k/β′)/(α′ε). (The paper's box says β′ = β/2, its proof needs β/3.)
+
+    >>> parity_plan(64, 0.05, 0.05, 0.5)
+    ParityPlan(rows=19315, runs=5, tested=0)
+    >>> parity_plan(64, 0.05, 0.05, 0.5, amplification="test set")
+    ParityPlan(rows=174196, runs=9, tested=6292)
+    """
+    _check(error, beta, epsilon)
+    if features < 1:
+        raise QueryError("there are no features: a parity needs at least one")
+    if amplification == "test set":
+        rate, good, rare = sampling_rate(epsilon, sampling, neighbours), error / 5, beta / 3
+        runs = math.ceil(math.log(1 / rare) / math.log(8 / 5))
+        each = math.ceil((features * math.log(2) + math.log(4)) / -math.log1p(-rate * good))
+        tested = math.ceil(max(10 / good, 1 / (good * epsilon)) * math.log(runs / rare))
+        return ParityPlan(runs * each + tested, runs, tested)
+    plans = []
+    for runs in range(1, MOST_RUNS):
+        never = 2.0**-runs
+        if never < beta:
+            rate = sampling_rate(epsilon / runs, sampling, neighbours)
+            wrong = (beta - never) / (1 - never)
+            rows = (features * math.log(2) - math.log(wrong)) / -math.log1p(-rate * error)
+            plans.append(ParityPlan(math.ceil(rows), runs))
+    return min(plans, key=lambda plan: plan.rows)
+
+
+def parity_rows(
+    features: int,
+    error: float,
+    beta: float,
+    epsilon: float,
+    sampling: Sampling = "tight",
+    amplification: Amplification = "repeat",
+    neighbours: Neighbours = "replace",
+) -> int:
+    """How many rows the parity learner needs: see `parity_plan`.
+
+    >>> parity_rows(64, 0.05, 0.05, 0.5), parity_rows(64, 0.05, 0.05, 0.5, "paper")
+    (19315, 38621)
+    """
+    return parity_plan(features, error, beta, epsilon, sampling, amplification, neighbours).rows
+
+
+def printed_parity_rows(
+    features: int, error: float, beta: float, epsilon: float, amplification: Amplification = "repeat"
+) -> int:
+    """The papers' own number of rows, for p = ε/4.
+
+    "repeat": Theorem 3.8 of the earlier version, 8k/εα·(d ln 2 + ln 1/β′) with k = ⌈log₂ 1/β′⌉, β′ = β/2.
+    "test set": Theorem 4.4 of the full version, k·n′ + s with k = ⌈log_{4/3} 1/β′⌉, β′ = β/3, α′ = α/5,
+    n′ = 8/εα′·(d ln 2 + ln 4) by Lemma 4.1, and s = max{10, k/ε}/α′·ln(k/β′): the constants that the
+    Chernoff bound (with δ = 1/5) and noise of scale k/ε ask for.
+
+    >>> printed_parity_rows(64, 0.05, 0.05, 0.5), printed_parity_rows(64, 0.05, 0.05, 0.5, "test set")
+    (92257, 1118363)
+    """
+    _check(error, beta, epsilon)
+    bits = features * math.log(2)
+    if amplification == "repeat":
+        rare = beta / 2
+        runs = math.ceil(math.log2(1 / rare))
+        return math.ceil(8 * runs / (epsilon * error) * (bits + math.log(1 / rare)))
+    good, rare = error / 5, beta / 3
+    runs = math.ceil(math.log(1 / rare) / math.log(4 / 3))
+    each = math.ceil(8 / (epsilon * good) * (bits + math.log(4)))
+    return runs * each + math.ceil(max(10, runs / epsilon) / good * math.log(runs / rare))
+
+
+def occam_rows(
+    size: int,
+    error: float,
+    beta: float,
+    epsilon: float,
+    agnostic: bool = True,
+    neighbours: Neighbours = "replace",
+) -> int:
+    """How many rows the generic learner needs to choose among `size` hypotheses.
+
+    With that many it errs by at most `error` more than the best of them does, but for a chance of `beta`;
+    with `agnostic=False` some hypothesis is known to make no mistakes.
+
+    >>> occam_rows(1000, 0.05, 0.05, 0.5), occam_rows(1000, 0.05, 0.05, 0.5, agnostic=False)
+    (7913, 891)
+    """
+    _check(error, beta, epsilon)
+    if size < 1:
+        raise QueryError(f"there must be at least one hypothesis, not {size}")
+    if size == 1:
+        return 0
+    gamma = epsilon / 2 if neighbours == "replace" else epsilon
+    others = math.log(size - 1) - math.log(beta)
+    if agnostic:
+        rate = min(gamma, math.atanh(error))
+        # 1 − cosh λ + α·sinh λ, written so that nothing cancels.
+        decline = error * math.sinh(rate) - 2 * math.sinh(rate / 2) ** 2
+    else:
+        decline = -error * math.expm1(-gamma)
+    return max(0, math.ceil(others / -math.log1p(-decline)))
+
+
+def printed_occam_rows(size: int, error: float, beta: float, epsilon: float, agnostic: bool = True) -> int:
+    """The paper's number of rows, with ln(3/β) where Theorem 3.4 prints ln(1/β).
+
+    6·(ln|H| + ln 3/β)·max{1/εα, 1/α²}. Its remark on the case without mistakes has no constants; the same
+    proof with a multiplicative Chernoff bound gives (ln|H| + ln 2/β)·max{4/εα, 8/α}.
+
+    >>> printed_occam_rows(1000, 0.05, 0.05, 0.5), printed_occam_rows(1000, 0.05, 0.05, 0.5, agnostic=False)
+    (26406, 1696)
+    """
+    _check(error, beta, epsilon)
+    if agnostic:
+        largest = max(1 / (epsilon * error), 1 / error**2)
+        return math.ceil(6 * (math.log(size) + math.log(3 / beta)) * largest)
+    return math.ceil((math.log(size) + math.log(2 / beta)) * max(4 / (epsilon * error), 8 / error))
+
+
+def most_labelings(dimension: int, domain: int) -> int:
+    """How many ways a class of this VC dimension can label a finite domain, at most: Sauer's lemma.
+
+    >>> most_labelings(2, 100)
+    5051
+    """
+    return sum(math.comb(domain, points) for points in range(dimension + 1))
+
+
+def vc_rows(
+    dimension: int,
+    domain: int,
+    error: float,
+    beta: float,
+    epsilon: float,
+    agnostic: bool = True,
+    neighbours: Neighbours = "replace",
+) -> int:
+    """How many rows suffice for a class of finite VC dimension over a finite domain: Corollary 3.6.
+
+    >>> vc_rows(2, 100, 0.05, 0.05, 0.5)
+    9207
+    """
+    return occam_rows(most_labelings(dimension, domain), error, beta, epsilon, agnostic, neighbours)
+
+
+def _check(error: float, beta: float, epsilon: float) -> None:
+    for name, value in (("error", error), ("beta", beta)):
+        if not 0 < value < 1:
+            raise QueryError(f"{name} must lie strictly between 0 and 1, not {value!r}")
+    if not 0 < epsilon < math.inf:
+        raise QueryError(f"epsilon must be a positive, finite number, not {epsilon!r}")

@@ -1,0 +1,67 @@
+"""The best randomizer for what a person's value may be, and the paper's."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sulq.local.coordinates import MOST_BITS, CoordinateReport
+from sulq.local.keyed import KeyedReport
+from sulq.local.laplace import LaplaceReport
+from sulq.local.onebit import OneBitReport
+from sulq.local.onehot import one_hot_response
+from sulq.local.paper import PaperReport
+from sulq.local.piecewise import PiecewiseReport
+from sulq.local.randomizer import Randomizer
+from sulq.local.response import RandomizedResponse
+from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot, Shape
+from sulq.local.sphere import SphereReport
+from sulq.privacy.budget import Number
+
+
+def best_randomizer(shape: Shape, epsilon: Number, method: Literal["best", "paper"] = "best") -> Randomizer:
+    """The randomizer whose estimates have the least variance, for values of this shape.
+
+    That is the largest variance that values may have, except for one of k possibilities: there it is that of
+    a rare one, as most of many must be. A single possibility is told as one of two, of which nobody has the
+    second. `method="paper"` has the paper's choice instead, g(u) + Lap(2b/ε).
+
+    >>> best_randomizer(Flag(), epsilon=1).epsilon
+    1.0
+    >>> [type(best_randomizer(Interval(-1, 1), epsilon)).__name__ for epsilon in (1, 2)]
+    ['OneBitReport', 'PiecewiseReport']
+    >>> type(best_randomizer(Keyed(8, Box((0, 0), (1, 1))), 1)).__name__
+    'KeyedReport'
+    >>> paper, best = (best_randomizer(Flag(), 1, method).variance(1) for method in ("paper", "best"))
+    >>> round(paper / best, 2)
+    2.17
+    """
+    if method == "paper":
+        return _papers(shape, epsilon)
+    match shape:
+        case Flag():
+            return RandomizedResponse(epsilon)
+        case OneHot(size):
+            return one_hot_response(max(size, 2), epsilon)
+        case Interval(low, high):
+            makers = (OneBitReport, PiecewiseReport, LaplaceReport)
+            return min((make(low, high, epsilon) for make in makers), key=lambda made: made.variance(1))
+        case Box(lows, highs):
+            counts = range(1, min(len(lows), MOST_BITS) + 1)
+            return min(
+                (CoordinateReport(lows, highs, epsilon, bits) for bits in counts),
+                key=lambda made: made.variance(1),
+            )
+        case Ball(size, norm):
+            return SphereReport(size, norm, epsilon)
+        case Keyed(size, box):
+            return KeyedReport(size, box.lows, box.highs, epsilon)
+
+
+def _papers(shape: Shape, epsilon: Number) -> Randomizer:
+    match shape:
+        case Flag():
+            return LaplaceReport(0, 1, epsilon)
+        case Interval(low, high):
+            return LaplaceReport(low, high, epsilon)
+        case _:
+            return PaperReport(shape, epsilon)

@@ -1,0 +1,156 @@
+"""The paper's own report: R_g(u) = g(u) + Lap(2b/ε) for a query g with values in [−b, b].
+
+Section 5.1.1 of the full version. A Laplace variable cannot be drawn exactly, so both g(u) and the noise lie
+on a grid: the number is rounded at random to one of 4097 points from low to high, and discrete Laplace noise
+of scale 4096/ε steps is added, which is Lap((high − low)/ε). Two values are at most 4096 steps apart, so the
+ratio is e^ε, exactly. Reports more than 64 scales outside the interval, of which there is less than one in
+10^27, are brought back to there, so that a made-up report cannot count for more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sulq.local.chances import PARTS, position, rounded
+from sulq.local.randomizer import asked, interval, rounded_up
+from sulq.local.tails import chance, people
+from sulq.privacy.budget import Number
+from sulq.privacy.coins import arithmetic, exp
+from sulq.privacy.noise import DiscreteLaplace
+
+STEPS = 2**12
+"""Rounding a number to the grid adds at most 2^-26 of the interval's square to the variance."""
+FARTHEST = 64
+
+
+@dataclass(frozen=True, init=False)
+class LaplaceReport:
+    """A number from `low` to `high` plus noise, in steps of the grid from low on.
+
+    >>> report = LaplaceReport(0, 100, epsilon=1)
+    >>> ages = np.linspace(20, 60, 100_000)
+    >>> bool(abs(report.estimate(report.sample(ages)) - 40)[0] < report.radius(100_000, beta=1e-9))
+    True
+    """
+
+    low: float
+    high: float
+    exponent: Fraction
+    """ε, exactly: the logarithm of the ratio."""
+
+    def __init__(self, low: float, high: float, epsilon: Number) -> None:
+        for name, bound in zip(("low", "high"), interval(low, high), strict=True):
+            object.__setattr__(self, name, bound)
+        object.__setattr__(self, "exponent", asked(epsilon))
+
+    @property
+    def noise(self) -> DiscreteLaplace:
+        return DiscreteLaplace(STEPS / self.exponent)
+
+    @property
+    def ratio(self) -> Fraction:
+        """e^ε, rounded up in the 58th digit."""
+        with arithmetic():
+            return Fraction(exp(self.exponent)) * (1 + (self.exponent + 2) / 10**59)
+
+    @property
+    def epsilon(self) -> float:
+        return rounded_up(self.exponent)
+
+    def sample(self, values: ArrayLike) -> NDArray[np.int64]:
+        """A whole number of steps for each number."""
+        numbers = np.asarray(values, dtype=np.float64)
+        on_grid = rounded(position(numbers, self.low, self.high, STEPS))
+        return self.within(on_grid + self.noise.sample(on_grid.size))
+
+    def pmf(self, report: int, value: float) -> Fraction:
+        """To fifty digits: the law is irrational."""
+        base, part = position(np.array([value]), self.low, self.high, STEPS)
+        near, far = (self._chance(int(report), int(base[0]) + step) for step in (0, 1))
+        return near + (far - near) * Fraction(int(part[0]), PARTS)
+
+    def estimate(self, reports: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The mean of the numbers, as an array of one. Its bias is below 10^-25 of the noise."""
+        mean = self.within(np.asarray(reports)).mean(dtype=np.float64)
+        return np.array([self.low + self._step * mean])
+
+    def variance(self, n: int) -> float:
+        """The noise's, and a quarter of a squared step for the rounding."""
+        return self._step**2 * (self.noise.std**2 + 0.25) / people(n)
+
+    def radius(self, n: int, beta: float) -> float:
+        """Chernoff's bound, minimised: every s promises t = (ln E[exp(s·error)] + ln(2/beta)/n)/s."""
+        log_odds = math.log(2 / chance(beta)) / people(n)
+        return (self.high - self.low) * least(lambda s: (self.log_moments(s) + log_odds) / s, self.steepest)
+
+    def log_moments(self, s: float) -> float:
+        """ln E[exp(s·error)] at most, for an error in units of the interval and 0 < s < `steepest`.
+
+        The noise, in steps, has (1 − p)²/((1 − p·e^s)(1 − p·e^-s)), p = e^(−1/scale). A rounding by less than
+        a step has at most e^(s²/8) (Hoeffding's lemma).
+        """
+        per_step, rate = s / STEPS, 1 / float(self.noise.scale)
+        of_noise = 2 * math.log(-math.expm1(-rate)) - math.log(
+            math.expm1(per_step - rate) * math.expm1(-per_step - rate)
+        )
+        return of_noise + per_step**2 / 8
+
+    @property
+    def steepest(self) -> float:
+        """From this s on, E[exp(s·error)] is infinite."""
+        return float(self.exponent)
+
+    def influence(self, n: int) -> float:
+        return self._step * (STEPS + 2 * self._margin) / people(n)
+
+    @property
+    def _step(self) -> float:
+        return (self.high - self.low) / STEPS
+
+    @property
+    def _margin(self) -> int:
+        return math.ceil(FARTHEST * self.noise.scale)
+
+    def within(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Reports, none of them too far out."""
+        return reports.clip(-self._margin, STEPS + self._margin)
+
+    def _chance(self, report: int, on_grid: int) -> Fraction:
+        """Pr[on_grid + noise = report]; at the ends also all beyond: p^|k|/(1 + p), and in between
+        (1 − p)/(1 + p)·p^|k|."""
+        if not -self._margin <= report <= STEPS + self._margin:
+            return Fraction(0)
+        at_end = report in (-self._margin, STEPS + self._margin)
+        p, far = (_power(-Fraction(k) / self.noise.scale) for k in (1, abs(report - on_grid)))
+        with arithmetic():
+            return Fraction(far * (1 if at_end else 1 - p) / (1 + p))
+
+
+@lru_cache(maxsize=2**12)
+def _power(exponent: Fraction) -> Decimal:
+    with arithmetic():
+        return exp(exponent)
+
+
+def least(reach: Callable[[float], float], steepest: float) -> float:
+    """The least of (ln E[exp(s·error)] + constant)/s over 0 < s < steepest, a trifle rounded up.
+
+    That is convex in 1/s, so there is one minimum; every s is a bound, so how near the search comes to it
+    decides how good the bound is, and not whether it holds.
+
+    >>> round(least(lambda s: s + 1 / s, 5), 6)
+    2.0
+    """
+    low, high = 0.0, steepest
+    for _ in range(80):
+        left, right = (2 * low + high) / 3, (low + 2 * high) / 3
+        low, high = (low, right) if reach(left) <= reach(right) else (left, high)
+    return reach((low + high) / 2) * (1 + 1e-9)

@@ -1,0 +1,118 @@
+"""The LR oracle: a database that can only be asked through local randomizers, person by person.
+
+Definitions 5.2 and 5.3 of the full version. If randomizers with ratios r₁, …, r_k are put to one person,
+their reports together have a ratio of at most r₁·…·r_k, and it must stay at most e^ε. The ratios are exact
+fractions and so is ε, so the comparison is exact too: e^ε is irrational, and enough digits of it decide.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sulq.errors import BudgetError, QueryError
+from sulq.local.randomizer import Randomizer, rounded_up
+from sulq.privacy.budget import Number, exact
+from sulq.privacy.coins import arithmetic, decimal, exp
+
+
+class LocalRandomness:
+    """LR_z of the papers, over a database z of people's values, with ε for each person.
+
+    The values stay inside. `ask` charges the person before it looks at their value.
+
+    >>> from sulq.local.response import RandomizedResponse
+    >>> people = LocalRandomness([True, False, True], epsilon=1)
+    >>> half = RandomizedResponse("1/2")
+    >>> people.ask(0, half) in (True, False), people.ask(0, half) in (True, False)
+    (True, True)
+    >>> people.spent(0), people.spent(1)
+    (1.0, 0.0)
+    >>> people.ask(0, half)
+    Traceback (most recent call last):
+    sulq.errors.BudgetError: the charge of epsilon = 0.5 exceeds what is left, 9.65...e-20, ...
+    """
+
+    def __init__(self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Number) -> None:
+        self._values = values
+        self._epsilon = exact("epsilon", epsilon)
+        # By person: the product of the ratios used, and the sum of the exponents of those known by these.
+        self._used: dict[int, tuple[Fraction, Fraction]] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What may be spent on each person."""
+        return self._epsilon
+
+    def ask(self, i: int, randomizer: Randomizer, of: Callable[[Any], Any] = lambda value: value) -> Any:
+        """A report of person i, by this randomizer, of this function of their value.
+
+        Raises BudgetError, and does not look at the value, if the person's ε does not allow it.
+        """
+        person = self._person(i)
+        with self._lock:
+            product, total = self._used.get(person, (Fraction(1), Fraction(0)))
+            if randomizer.exponent is None:
+                after = product * randomizer.ratio, total
+            else:
+                after = product, total + randomizer.exponent
+            if not at_most_power(after[0], self._epsilon - after[1]):
+                raise BudgetError("epsilon", _cost(after) - _cost((product, total)), self._left(person))
+            self._used[person] = after
+        return randomizer.sample(_one(of(self._values[person])))[0]
+
+    def spent(self, i: int) -> float:
+        """The ε that was spent on person i, rounded up."""
+        product, total = self._used.get(self._person(i), (Fraction(1), Fraction(0)))
+        return rounded_up(_cost((product, total)))
+
+    def _left(self, person: int) -> Fraction:
+        return self._epsilon - _cost(self._used.get(person, (Fraction(1), Fraction(0))))
+
+    def _person(self, i: int) -> int:
+        if isinstance(i, bool) or not isinstance(i, int | np.integer) or not 0 <= i < len(self):
+            raise QueryError(f"there is no person {i!r}: they are numbered from 0 to {len(self) - 1}")
+        return int(i)
+
+
+def at_most_power(ratio: Fraction, exponent: Fraction) -> bool:
+    """Whether ratio ≤ e^exponent, exactly.
+
+    >>> at_most_power(Fraction(1), Fraction(0)), at_most_power(Fraction(3), Fraction(1))
+    (True, False)
+    """
+    if exponent == 0:
+        return ratio <= 1
+    digits = 40
+    while True:
+        with arithmetic(digits):
+            power = Fraction(exp(exponent))
+        error = power * (abs(exponent) + 2) * Fraction(10, 10**digits)
+        if abs(ratio - power) > error:
+            return ratio < power
+        digits *= 2
+
+
+def _cost(used: tuple[Fraction, Fraction]) -> Fraction:
+    """ε to fifty digits, rounded up: for people to read, while ratios are compared exactly."""
+    product, total = used
+    if product == 1:
+        return total
+    with arithmetic():
+        return Fraction(decimal(product).ln() * (1 + Decimal("1e-50"))) + total
+
+
+def _one(value: Any) -> Any:
+    """A cohort of one; a pair of a group and a vector is a pair of cohorts of one."""
+    if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[1]) == 1:
+        return tuple(np.asarray(part)[np.newaxis] for part in value)
+    return np.asarray(value)[np.newaxis]

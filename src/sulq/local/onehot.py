@@ -1,0 +1,58 @@
+"""Which of the randomizers for one possibility out of k is best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from sulq.errors import QueryError
+from sulq.local.design import DesignResponse
+from sulq.local.hadamard import HadamardResponse
+from sulq.local.kary import KaryResponse
+from sulq.local.unary import UnaryResponse
+from sulq.privacy.budget import Number
+
+NumberedResponse = KaryResponse | HadamardResponse | DesignResponse
+OneHotResponse = NumberedResponse | UnaryResponse
+
+Response = TypeVar("Response", bound=OneHotResponse)
+
+# A long report must be better by this much to be preferred to a short one.
+_WORTH_ITS_LENGTH = 0.98
+# And of more bits than this it is not sent: a million people's would be half a gigabyte.
+_LONGEST = 2**12
+
+
+def one_hot_response(k: int, epsilon: Number) -> OneHotResponse:
+    """The randomizer with the least variance where a possibility is rare; of nearly equals, a short report.
+
+    Reports of very many bits are left out.
+
+    >>> [type(one_hot_response(k, 1)).__name__ for k in (3, 100, 100_000)]
+    ['KaryResponse', 'DesignResponse', 'HadamardResponse']
+    """
+    numbered = numbered_response(k, epsilon)
+    if k > _LONGEST:
+        return numbered
+    unary = UnaryResponse(k, epsilon, optimised=True)
+    return unary if unary.variance(1, 0) < _WORTH_ITS_LENGTH * numbered.variance(1, 0) else numbered
+
+
+def numbered_response(k: int, epsilon: Number) -> NumberedResponse:
+    """The same among those whose report is a single number.
+
+    >>> type(numbered_response(100_000, 1)).__name__
+    'HadamardResponse'
+    """
+    makers: list[Callable[[int, Number], NumberedResponse]] = [KaryResponse, HadamardResponse, DesignResponse]
+    return min(_possible(makers, k, epsilon), key=lambda response: response.variance(1, 0))
+
+
+def _possible(
+    makers: Iterable[Callable[[int, Number], Response]], k: int, epsilon: Number
+) -> Iterable[Response]:
+    for make in makers:
+        try:
+            yield make(k, epsilon)
+        except QueryError:
+            continue

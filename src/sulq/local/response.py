@@ -1,0 +1,76 @@
+"""Randomized response: tell the truth, mostly.
+
+Warner, "Randomized Response: A Survey Technique for Eliminating Evasive Answer Bias", 1965.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sulq.local.chances import ONE, below
+from sulq.local.randomizer import asked, chance_to_lie, logarithm
+from sulq.local.support import Support
+from sulq.local.tails import radius
+from sulq.privacy.budget import Number
+
+
+@dataclass(frozen=True, init=False)
+class RandomizedResponse:
+    """A truth value, reported with the probability e^ε/(1 + e^ε) as it is, and else as the other one.
+
+    >>> warner = RandomizedResponse(epsilon=1)
+    >>> warner.epsilon, float(warner.pmf(True, True))
+    (1.0, 0.7310585786300049)
+    >>> reports = warner.sample([True] * 30_000 + [False] * 70_000)
+    >>> abs(warner.estimate(reports)[0] - 0.3) < warner.radius(100_000, beta=1e-9)
+    np.True_
+    """
+
+    lies: int
+    """How often the report is a lie, in steps of 2^-64."""
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "lies", chance_to_lie(asked(epsilon)))
+
+    @property
+    def support(self) -> Support:
+        return Support(Fraction(ONE - self.lies, ONE), Fraction(self.lies, ONE))
+
+    @property
+    def ratio(self) -> Fraction:
+        return Fraction(ONE - self.lies, self.lies)
+
+    @property
+    def exponent(self) -> None:
+        return None
+
+    @property
+    def epsilon(self) -> float:
+        return logarithm(self.ratio)
+
+    def sample(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """A truth value for each truth value."""
+        truths = np.asarray(values, dtype=bool)
+        return np.asarray(below(self.lies, truths.size).reshape(truths.shape) ^ truths)
+
+    def pmf(self, report: bool, value: bool) -> Fraction:
+        return self.support.own if bool(report) == bool(value) else self.support.other
+
+    def estimate(self, reports: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The fraction of people whose value is true, as an array of one number."""
+        said = np.asarray(reports, dtype=bool)
+        return self.support.frequencies(np.array([np.count_nonzero(said)]), said.size)
+
+    def variance(self, n: int) -> float:
+        """e^ε/(e^ε − 1)²/n, whatever the values are."""
+        return self.support.variance(n, None)
+
+    def radius(self, n: int, beta: float) -> float:
+        return radius(n, beta, self.support.contributions(1))
+
+    def influence(self, n: int) -> float:
+        return self.support.influence(n)

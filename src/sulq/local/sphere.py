@@ -1,0 +1,129 @@
+"""One bit about a vector in a ball: on which side of a random plane through the centre it lies.
+
+Duchi, Jordan and Wainwright, 2018, section 4.2.3. A unit vector u is drawn for each person without looking
+at their vector x, which is rounded at random to ±r·x/|x| so that its expectation stays x. Whether u points to
+its side is told by randomized response, and the report is u or −u accordingly. Given u, either report has a
+probability between the lie's and the truth's, so the ratio is randomized response's whatever law u has, and
+whatever floating point does to a side: u need not be secret, nor exact.
+
+If u is uniform on the sphere, E[u·sign(u·v)] = c·v for a unit vector v, with c = E|u₁| =
+Γ(d/2)/(√π·Γ((d + 1)/2)), so that reports times r/(c·(truth − lie)) have the expectation x.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sulq.errors import QueryError
+from sulq.local.chances import PARTS, position, rounded
+from sulq.local.coordinates import MOST_COORDINATES
+from sulq.local.randomizer import whole
+from sulq.local.response import RandomizedResponse
+from sulq.local.tails import Contributions, people, radius
+from sulq.privacy.budget import Number
+from sulq.privacy.coins import random_bytes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, init=False)
+class SphereReport:
+    """A vector of d numbers with 2-norm at most `norm`, reported as a unit vector, more often on its side.
+
+    >>> report = SphereReport(3, norm=2, epsilon=1)
+    >>> points = np.tile([1.0, 1.0, 0.0], (100_000, 1))
+    >>> error = report.estimate(report.sample(points)) - [1, 1, 0]
+    >>> bool(abs(error).max() < report.radius(100_000, beta=1e-9))
+    True
+    """
+
+    d: int
+    norm: float
+    bit: RandomizedResponse
+
+    def __init__(self, d: int, norm: float, epsilon: Number) -> None:
+        object.__setattr__(self, "d", whole("the number of coordinates", d, 1, MOST_COORDINATES))
+        if not 0 <= norm < math.inf:
+            raise QueryError(f"a norm is a finite number that is at least 0, got {norm!r}")
+        object.__setattr__(self, "norm", float(norm))
+        object.__setattr__(self, "bit", RandomizedResponse(epsilon))
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.bit.ratio
+
+    @property
+    def exponent(self) -> None:
+        return None
+
+    @property
+    def epsilon(self) -> float:
+        return self.bit.epsilon
+
+    def sample(self, values: ArrayLike) -> Floats:
+        """A unit vector for each row of d numbers."""
+        vectors, length = self._read(values)
+        directions = self._directions(len(vectors))
+        keeps = rounded(position(length, -self.norm, self.norm, 1)).astype(bool)
+        told = self.bit.sample(_towards(directions, vectors) ^ ~keeps)
+        directions *= np.where(told, 1.0, -1.0)[:, np.newaxis]
+        return directions
+
+    def pmf(self, report: ArrayLike, value: ArrayLike) -> Fraction:
+        """The density, as a multiple of the uniform one on the sphere.
+
+        u = report is told as true, or u = −report as false; both are equally likely. A vector of length |x|
+        keeps its direction with the probability (1 + |x|/r)/2.
+        """
+        vectors, length = self._read(np.asarray(value, dtype=np.float64)[np.newaxis])
+        side = bool(_towards(np.asarray(report, dtype=np.float64)[np.newaxis], vectors)[0])
+        base, part = position(length, -self.norm, self.norm, 1)
+        keeps = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
+        return 2 * (keeps * self.bit.pmf(True, side) + (1 - keeps) * self.bit.pmf(True, not side))
+
+    def estimate(self, reports: Floats) -> Floats:
+        """The mean vector. Reports longer than 1 are brought back to the sphere."""
+        vectors = np.nan_to_num(np.asarray(reports, dtype=np.float64), posinf=0.0, neginf=0.0)
+        length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        # 1/max(1, length) as a weight: the longer ones come down to the sphere, the others stay.
+        return np.asarray(self._reach * (1 / np.maximum(length, 1.0)) @ vectors) / people(len(vectors))
+
+    def variance(self, n: int) -> float:
+        """Of one coordinate, where its mean is 0; a mean of m has m²/n less."""
+        return self._reach**2 / self.d / people(n)
+
+    def radius(self, n: int, beta: float) -> float:
+        beyond = self._reach + self.norm
+        each = Contributions((self.variance(1),), (self.d,), beyond, beyond, 2 * self._reach)
+        return radius(n, beta, each)
+
+    def influence(self, n: int) -> float:
+        return 2 * self._reach / people(n)
+
+    @property
+    def _reach(self) -> float:
+        """What a report is multiplied by."""
+        log_mean = math.lgamma(self.d / 2) - math.lgamma((self.d + 1) / 2) - math.log(math.pi) / 2
+        return self.norm / math.exp(log_mean) / float(self.bit.support.contrast)
+
+    def _read(self, values: ArrayLike) -> tuple[Floats, Floats]:
+        """The vectors and their lengths; what is not a number counts as 0."""
+        vectors = np.nan_to_num(np.asarray(values, dtype=np.float64), posinf=0.0, neginf=0.0)
+        return vectors, np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+
+    def _directions(self, count: int) -> Floats:
+        """Directions are public, so a fast generator may draw them, with a seed nobody else has."""
+        generator = np.random.Generator(np.random.SFC64(random_bytes(32).view(np.uint32).tolist()))
+        drawn = generator.standard_normal((count, self.d))
+        drawn /= np.sqrt(np.einsum("ij,ij->i", drawn, drawn))[:, np.newaxis]
+        return drawn
+
+
+def _towards(directions: Floats, vectors: Floats) -> NDArray[np.bool_]:
+    """Whether a direction points to a vector's side."""
+    return np.asarray(np.einsum("ij,ij->i", directions, vectors) >= 0)

@@ -1,0 +1,176 @@
+"""A person's ε is kept exactly, over any sequence of randomizers, and refusals do not look at the value."""
+
+from __future__ import annotations
+
+import math
+import threading
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sulq.errors import BudgetError, QueryError, SulqError
+from sulq.local.keyed import KeyedReport
+from sulq.local.laplace import LaplaceReport
+from sulq.local.lr import LocalRandomness, at_most_power
+from sulq.local.piecewise import PiecewiseReport
+from sulq.local.response import RandomizedResponse
+from sulq.local.unary import UnaryResponse
+
+
+class Watched:
+    """A database that counts how often it is looked at."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values, self.looked = values, 0
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, i: int) -> Any:
+        self.looked += 1
+        return self.values[i]
+
+
+def test_ten_tenths_make_one_and_not_a_bit_more() -> None:
+    people = LocalRandomness([True, False], 1)
+    tenth = RandomizedResponse("1/10")
+    for _ in range(10):
+        people.ask(0, tenth)
+    assert people.spent(0) == 1.0
+    with pytest.raises(BudgetError):
+        people.ask(0, RandomizedResponse(1e-8))
+
+
+def test_the_whole_of_epsilon_can_be_spent_at_once_by_every_kind_of_randomizer() -> None:
+    for epsilon in (Fraction(1, 3), Fraction(1), Fraction(5)):
+        for randomizer in (
+            RandomizedResponse(epsilon),
+            LaplaceReport(0, 1, epsilon),
+            PiecewiseReport(0, 1, epsilon),
+        ):
+            people = LocalRandomness([1.0], epsilon)
+            people.ask(0, randomizer)
+            with pytest.raises(BudgetError):
+                people.ask(0, RandomizedResponse("1/1000"))
+
+
+def test_a_refusal_does_not_look_at_the_value_and_costs_nothing() -> None:
+    values = Watched(True)
+    people = LocalRandomness(values, "1/2")  # type: ignore[arg-type]
+    with pytest.raises(BudgetError) as refused:
+        people.ask(0, RandomizedResponse("3/4"))
+    assert values.looked == 0
+    assert people.spent(0) == 0.0
+    assert float(refused.value.requested) == pytest.approx(0.75)
+    assert refused.value.remaining == Fraction(1, 2)
+    assert refused.value.excess > 0
+    people.ask(0, RandomizedResponse("1/2"))
+    assert values.looked == 1
+
+
+def test_a_charge_is_recorded_before_the_value_is_looked_at() -> None:
+    class Failing(Watched):
+        def __getitem__(self, i: int) -> Any:
+            raise OSError
+
+    people = LocalRandomness(Failing(True), 1)  # type: ignore[arg-type]
+    with pytest.raises(OSError):
+        people.ask(0, RandomizedResponse(1))
+    assert people.spent(0) == 1.0
+    with pytest.raises(BudgetError):
+        people.ask(0, RandomizedResponse("1/100"))
+
+
+def test_people_have_budgets_of_their_own() -> None:
+    people = LocalRandomness([True] * 3, 1)
+    people.ask(1, RandomizedResponse(1))
+    people.ask(2, RandomizedResponse("1/4"))
+    assert [people.spent(i) for i in range(3)] == [0.0, 1.0, 0.25]
+    people.ask(0, RandomizedResponse(1))
+
+
+def test_rational_and_irrational_ratios_add_up() -> None:
+    people = LocalRandomness([1.0], 1)
+    people.ask(0, LaplaceReport(0, 1, "1/2"))
+    people.ask(0, RandomizedResponse("1/4"))
+    people.ask(0, LaplaceReport(0, 1, "1/8"))
+    with pytest.raises(BudgetError):
+        people.ask(0, LaplaceReport(0, 1, "1/7"))
+    people.ask(0, PiecewiseReport(0, 1, "1/8"))
+    assert people.spent(0) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_all_reports_of_a_person_together_are_epsilon_private() -> None:
+    """The joint law of three reports is enumerated; the ratio is their product, and at most e^ε."""
+    asked = [RandomizedResponse("1/2"), RandomizedResponse("1/3"), RandomizedResponse("1/6")]
+    worst = max(
+        math.prod(
+            (r.pmf(w, True) / r.pmf(w, False) for r, w in zip(asked, reports, strict=True)), start=Fraction(1)
+        )
+        for reports in product((False, True), repeat=3)
+    )
+    assert worst == math.prod((r.ratio for r in asked), start=Fraction(1))
+    assert at_most_power(worst, Fraction(1))
+    people = LocalRandomness([True], 1)
+    for randomizer in asked:
+        people.ask(0, randomizer)
+
+
+def test_a_report_is_of_a_function_of_the_value() -> None:
+    """Each of 30 reports at ε = 40 is a lie with a chance of 5e-18."""
+    people = LocalRandomness([{"age": 70}, {"age": 20}], 2000)
+    old = [people.ask(i, RandomizedResponse(40), of=lambda row: row["age"] > 65) for i in (0, 1) * 15]
+    assert old == [True, False] * 15
+
+
+def test_values_may_be_pairs_numbers_and_codes() -> None:
+    people = LocalRandomness([(1, np.array([0.5, 0.5]))], 3)
+    assert people.ask(0, KeyedReport(2, [0, 0], [1, 1], 1)).shape == ()
+    assert LocalRandomness(np.array([3, 4]), 1).ask(1, UnaryResponse(12, 1)).shape == (2,)
+
+
+def test_a_race_does_not_overspend() -> None:
+    people = LocalRandomness([True], 1)
+    granted: list[bool] = []
+
+    def ask() -> None:
+        for _ in range(20):
+            try:
+                people.ask(0, RandomizedResponse("1/10"))
+                granted.append(True)
+            except BudgetError:
+                pass
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(granted) == 10
+
+
+@pytest.mark.parametrize("i", [-1, 2, 0.5, True, "0"])
+def test_who_is_not_there_cannot_be_asked(i: Any) -> None:
+    with pytest.raises(QueryError, match="no person"):
+        LocalRandomness([1, 2], 1).ask(i, RandomizedResponse(1))
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.inf])
+def test_epsilon_is_a_positive_number(epsilon: float) -> None:
+    with pytest.raises(SulqError):
+        LocalRandomness([1], epsilon)
+
+
+def test_a_ratio_is_compared_with_a_power_to_the_last_digit() -> None:
+    """Rational numbers that agree with e to 60 digits, on both sides: its series, cut off."""
+    below, term = Fraction(0), Fraction(1)
+    for k in range(1, 50):
+        below += term
+        term /= k
+    assert at_most_power(below, Fraction(1))
+    assert not at_most_power(below + 2 * term, Fraction(1))
+    assert at_most_power(Fraction(1), Fraction(0))
+    assert not at_most_power(Fraction(1), Fraction(-1, 10**30))
