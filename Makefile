@@ -26,10 +26,18 @@ lint: $(VENV)/.ready
 	@echo "· mypy --strict"
 	@$(BIN)/mypy --no-error-summary
 
-bench: $(VENV)/.ready
-	@echo "· benchmarks (some minutes; the data takes 3 GB in benchmarks/data)"
+PEERS := benchmarks/peers/.venv
+
+$(PEERS)/.ready: benchmarks/peers/requirements.txt
+	@echo "· the libraries to compare with, in an environment of their own"
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+bench: $(VENV)/.ready $(PEERS)/.ready
+	@echo "· benchmarks (about an hour; the data takes 3 GB in benchmarks/data)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,17 +1,28 @@
-"""Regenerates RESULTS.md: `make bench`."""
+"""Regenerates RESULTS.md: `make bench`, or `python benchmarks/run.py trees kmeans` for some of its sections.
+
+Each section is kept in `results`, and RESULTS.md is put together from those.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
+import beyond
+import clusters
+import learners
+import local
+import measure
 import picture
+import speed
 import sums
+
+HERE = Path(__file__).parent
 
 HEAD = """# Results
 
@@ -21,13 +32,42 @@ missed is shown as missed.
 """
 
 
-def main() -> None:
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}.\n\n"
-    results = HEAD + machine + sums.section()
-    (Path(__file__).parent / "RESULTS.md").write_text(results, encoding="utf-8")
-    picture.draw(Path(__file__).parent.parent / "docs" / "plans.png")
+def eigenvectors() -> str:
+    command = [str(measure.PYTHON), str(measure.PEERS / "eigenvectors.py")]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+LEARNERS = {
+    "trees": learners.trees,
+    "kmeans": clusters.kmeans,
+    "components": clusters.components,
+    "eigenvectors": eigenvectors,
+    "halfspaces": learners.halfspaces,
+}
+SECTIONS = {
+    "sums": sums.section,
+    **LEARNERS,
+    "speed": speed.section,
+    "local": local.section,
+    "beyond": beyond.section,
+}
+
+
+def main(asked: list[str]) -> None:
+    named = [name for each in asked for name in (LEARNERS if each == "learners" else [each])]
+    unknown = sorted(set(named) - set(SECTIONS))
+    if unknown:
+        raise SystemExit(f"no section {', '.join(unknown)}; there are learners, {', '.join(SECTIONS)}")
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}"
+    for name in named or SECTIONS:
+        (HERE / "results" / f"{name}.md").write_text(f"{SECTIONS[name]()}\n({machine}.)\n", encoding="utf-8")
+    if not named:
+        picture.draw(HERE.parent / "docs" / "plans.png")
+    kept = [HERE / "results" / f"{name}.md" for name in SECTIONS]
+    results = HEAD + "\n".join(path.read_text(encoding="utf-8") for path in kept if path.exists())
+    (HERE / "RESULTS.md").write_text(results, encoding="utf-8")
     print(results)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
