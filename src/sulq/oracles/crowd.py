@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sulq.errors import AdaptivityError
 from sulq.local.best import best_randomizer
 from sulq.local.randomizer import Randomizer
-from sulq.local.shapes import Shape
+from sulq.local.shapes import OneHot, Shape
+from sulq.local.tails import Contributions, by_frequency
 from sulq.oracles.answers import Answer
 from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
@@ -103,6 +104,17 @@ class Reports(Survey):
         if size == self.source.rows:
             return self.randomizer.radius(size, beta)
         return super().error(size, beta)
+
+    @property
+    def _contributions(self) -> Contributions:
+        support = getattr(self.randomizer, "support", None)
+        [shape, *_] = self.asked.shapes
+        if support is None or not isinstance(shape, OneHot):
+            return super()._contributions
+        # Of a group with a share f of the people: how they differ adds f·(1 − f), which is at most f.
+        absent, present = support.variance(1, 0), support.variance(1, 1) + 1
+        variances, copies = by_frequency(shape.size, absent, present)
+        return Contributions(variances, copies, self.span, self.span, self.span)
 
     @cached_property
     def asked(self) -> Asked:
