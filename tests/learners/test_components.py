@@ -90,8 +90,9 @@ def test_exact_singular_vectors_are_numpy_s(people, points, norm):
     assert found.mean == (0.0,) * 6
 
 
-def test_exact_principal_components_are_numpy_s(people, points):
-    found = PCA(3, norm=2 * math.sqrt(6)).learn(people.exact())
+@pytest.mark.parametrize("norm", [None, 2.5 * math.sqrt(6)])
+def test_exact_principal_components_are_numpy_s(people, points, norm):
+    found = PCA(3, norm=norm).learn(people.exact())
     assert np.allclose(found.mean, points.mean(axis=0), atol=2**-11 + GRID)
     values, vectors = top(np.cov(points.T, bias=True), 3)
     # The public mean is off by at most 2^-11 in each coordinate, which adds at most 6·2^-22.
@@ -124,6 +125,18 @@ def test_at_epsilon_1_the_components_have_nine_tenths_of_the_best_variance(peopl
     # at stake, a tenth of (0.25 + 0.06). In a thousand runs the least share seen was 0.998.
     found = PCA(k).learn(people.curator(epsilon=1))
     assert captured(found, points) >= 0.9
+
+
+def test_the_norm_is_the_shorter_the_larger_the_noise_of_the_first_round(people):
+    def norm(epsilon: float) -> float:
+        asked = PCA(2).rounds(people.schema)
+        first = people.curator(epsilon=epsilon).ask(next(asked))
+        [products, _] = asked.send(first).queries
+        return float(sulq.Round([products]).sensitivity(people.schema, order=2) / 2**0.5) ** 0.5
+
+    # Never below half the length of a uniform row, √(6/12), and where nothing is shortened at most √6 + |mean|.
+    assert norm(0.01) == pytest.approx(0.5**0.5, rel=0.01)
+    assert norm(0.01) < norm(3) < norm(1000) <= 2.5 * 6**0.5
 
 
 def test_the_whole_budget_is_spent_and_no_more(people):

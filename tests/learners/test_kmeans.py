@@ -58,8 +58,10 @@ def test_a_clipped_step_costs_as_much_less_as_it_reaches_less_far() -> None:
         [_, total] = step(["x", "y"], TRUE, np.full(2, reach))
         return sulq.Round([total]).sensitivity(SCHEMA, order=1)
 
-    assert float(sums(0.125)) == pytest.approx(2 * 2 * 0.125)
-    assert float(sums(0.5)) == pytest.approx(2 * 2 * 0.5)
+    # Two coordinates, of which few rows are at the reach in both: 3/4 of 4/5 of the sum of their reaches.
+    assert float(sums(0.125)) == pytest.approx(0.6 * 2 * 2 * 0.125, rel=1e-3)
+    assert float(sums(0.5)) == pytest.approx(0.6 * 2 * 2 * 0.5, rel=1e-3)
+    assert sums(2) == sums(3) > 0.6 * 2 * 2 * 2
 
 
 def test_an_empty_cluster_keeps_its_centre() -> None:
@@ -126,7 +128,7 @@ def test_several_steps_cost_the_share_at_most(epsilon: float) -> None:
     hypothesis = KMeans(3, iterations=6, share=0.3).learn(curator)
     assert curator.spent <= Fraction(3, 10) * Fraction(str(epsilon))
     assert hypothesis.origin is not None
-    assert hypothesis.origin.rounds == curator.rounds <= 8
+    assert hypothesis.origin.rounds == curator.rounds <= 9
 
 
 def test_it_stops_when_nothing_moves() -> None:
@@ -168,10 +170,9 @@ def test_more_centres_than_rows_leave_some_empty() -> None:
     assert len(KMeans(5).learn(opened(points).curator(epsilon=1)).centres) == 5
 
 
-@pytest.mark.parametrize("low, high", [(0, 9), (3, 3)])
-def test_a_constant_column_is_no_trouble(low: int, high: int) -> None:
+def test_a_constant_column_is_no_trouble() -> None:
     rows = {"x": blobs(400)[:, 0], "same": np.full(400, 3)}
-    source = sulq.open(rows, {"x": sulq.Real(-1, 1), "same": sulq.Integer(low, high)})
+    source = sulq.open(rows, {"x": sulq.Real(-1, 1), "same": sulq.Integer(0, 9)})
     for hypothesis in (KMeans(2).learn(source.exact()), KMeans(2).learn(source.curator(epsilon=100))):
         assert [centre[1] for centre in hypothesis.natural] == pytest.approx([3, 3], abs=0.5)
 
@@ -187,10 +188,10 @@ def test_no_rows_at_all_are_no_trouble() -> None:
         (KMeans(2.5), "k must be"),  # type: ignore[arg-type]
         (KMeans(2, iterations=0), "iterations must be"),
         (KMeans(2, share=0), "share must be"),
-        (KMeans(2, features=[]), "no numeric columns"),
+        (KMeans(2, features=[]), "there are no features"),
         (KMeans(2, features="x"), "a list of columns"),
         (KMeans(2, features=["x", "x"]), "named twice"),
-        (KMeans(2, features=["x", "colour"]), "'colour' is not a number"),
+        (KMeans(2, features=["x", "colour"]), "'colour' is a category"),
         (KMeans(2, features=["z"]), "no column 'z'"),
     ],
 )
@@ -204,9 +205,35 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(learner: KMeans, mes
     assert curator.spent == 0
 
 
-def test_the_columns_are_the_numeric_ones_by_default() -> None:
-    schema = sulq.Schema({"a": sulq.Real(0, 1), "b": sulq.Boolean(), "c": sulq.Integer(0, 9)})
-    assert KMeans(2).columns(schema) == ("a", "c")
+def test_the_columns_are_the_numeric_ones_that_can_vary_by_default() -> None:
+    kinds = {"a": sulq.Real(0, 1), "b": sulq.Boolean(), "c": sulq.Integer(0, 9), "d": sulq.Real(3, 3)}
+    assert KMeans(2).columns(sulq.Schema(kinds)) == ("a", "c")
+
+
+def test_a_boolean_column_can_be_a_coordinate() -> None:
+    rows = {"x": [0.1, 0.2, 0.1, 0.2] * 50, "sick": [True, True, False, False] * 50}
+    source = sulq.open(rows, {"x": sulq.Real(0, 1), "sick": sulq.Boolean()})
+    found = KMeans(2, features=["x", "sick"]).learn(source.exact())
+    assert sorted(round(sick, 3) for _, sick in found.natural) == [0, 1]
+
+
+def test_more_columns_than_numpy_has_axes_are_no_trouble() -> None:
+    rng = np.random.default_rng(4)
+    rows = {f"c{i}": rng.uniform(0, 1, 300) for i in range(40)}
+    source = sulq.open(rows, {name: sulq.Real(0, 1) for name in rows})
+    for oracle in (source.exact(), source.curator(epsilon=1)):
+        assert np.shape(KMeans(3).learn(oracle).centres) == (3, 40)
+
+
+def test_with_many_columns_and_few_rows_the_centres_are_about_as_good_as_the_mean() -> None:
+    # The middle, which costs nothing, has 7 times the inertia of the mean. In a hundred runs the centres had
+    # 0.98 to 1.08 times; noise has to move all 30 coordinates by more than 0.35 to make it 3 times.
+    rng = np.random.default_rng(5)
+    points = np.clip(rng.normal(-0.6, 0.25, (1000, 30)), -1, 1)
+    rows = {f"c{i}": column for i, column in enumerate(points.T)}
+    source = sulq.open(rows, {name: sulq.Real(-1, 1) for name in rows})
+    one = float(((points - points.mean(axis=0)) ** 2).sum())
+    assert inertia(points, KMeans(2).learn(source.curator(epsilon=2)).centres) < 3 * one
 
 
 # The hypothesis

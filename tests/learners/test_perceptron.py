@@ -23,7 +23,7 @@ SCHEMA = sulq.Schema(
         "one": sulq.Integer(1, 1),
     }
 )
-TRUE = Perceptron("true", features=NAMES)
+TRUE = Perceptron("true", features=NAMES, iterations=20)
 
 
 def table(rows: int, margin: float) -> dict[str, np.ndarray]:

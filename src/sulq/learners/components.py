@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import RenderableType
 
 from sulq.errors import QueryError
+from sulq.learners.estimates import ROUND, deviation, shrunk
+from sulq.learners.features import feature_names, interval
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.learners.learner import Learner, Rounds
 from sulq.oracles.answers import Answer
+from sulq.pictures import bars
 from sulq.queries.expressions import Node
 from sulq.queries.products import dot, gram
-from sulq.queries.query import Exact, Query, count, mean, rational, total
+from sulq.queries.query import Exact, Query, count, rational, total
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import clip_norm, features, vector
-from sulq.schema import Boolean, Category, Integer, Real, Schema
+from sulq.schema import Schema
 
 MEAN_STEPS = 2**10
 """The public mean is rounded to multiples of 1/1024, far finer than noise and exact on the features' grid."""
 COUNT_WEIGHT = Fraction(1, 10)
 """The count only scales the variances, so where it has to be paid for it gets a small part of the budget."""
+TELLING = 0.01
+"""Noise in the variances that is this small a part of them leaves the top components as they are."""
 NAMED = 4
 """How many loadings of a component are worth reading."""
+DRAWN = 12
+"""How many are worth drawing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Components(Hypothesis):
     """A few orthonormal directions in the space of the features, each of them scaled to [−1, 1].
 
@@ -78,7 +86,7 @@ class Components(Hypothesis):
     @property
     def per_unit(self) -> tuple[tuple[float, ...], ...]:
         """How far each component moves when a column grows by one of its own units."""
-        widths = [_half_width(self.schema, name) for name in self.features]
+        widths = [(high - low) / 2 for low, high in (interval(self.schema, name) for name in self.features)]
         return tuple(
             tuple(loading / width for loading, width in zip(direction, widths, strict=True))
             for direction in self.directions
@@ -91,6 +99,21 @@ class Components(Hypothesis):
             loadings = ", ".join(f"{loading:+.2f} {name}" for loading, name in largest[:NAMED])
             lines.append(f"component {number} ({100 * share:.0f} % of the variance): {loadings}")
         return "\n".join(lines)
+
+    def picture(self) -> str:
+        return bars.picture("Loadings of features scaled to [−1, 1]", self._panels(), DRAWN, self._caption)
+
+    def drawing(self) -> RenderableType:
+        return bars.drawing(self._panels(), DRAWN)
+
+    def _panels(self) -> list[bars.Panel]:
+        return [
+            bars.Panel(
+                f"component {number}: {100 * share:.0f} % of the variance",
+                tuple(zip(self.features, direction, strict=True)),
+            )
+            for number, (direction, share) in enumerate(zip(self.directions, self.shares, strict=True), 1)
+        ]
 
     def _own(self) -> dict[str, Any]:
         return {
@@ -140,9 +163,9 @@ class SVD(Learner[Components]):
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         names = feature_names(schema, self.features)
-        k, norm = _checked(schema, names, self.components, self.norm)
+        norm = _checked(schema, names, self.components, self.norm) or math.sqrt(len(names) / 3)
         answers = yield Round(_moments(clip_norm(features(*names), norm)), self.share)
-        return _top(k, schema, names, [0.0] * len(names), answers)
+        return _top(self.components, schema, names, [0.0] * len(names), answers)
 
 
 @dataclass(frozen=True)
@@ -153,7 +176,11 @@ class PCA(Learner[Components]):
     mean, which by then is public. Whatever is off in the mean is added to the variances as its square.
 
     `components`, `features`, `norm` and `share` are as for `SVD`; the norm is that of a row minus the mean,
-    and at 2√d no row is shortened. `mean_share`: the part of `share` that the first round gets.
+    and the sum of its absolute values is kept below 4/5·√d times it. By default it follows from the noise
+    of the first round: where that is large, √(d/12), half the length of a row that is uniform over its
+    public intervals, since most columns keep to a part of theirs; where it is small, longer, to shorten
+    fewer rows, and without noise 5/2·√d, which shortens none. `mean_share`: the part of `share` that the
+    first round gets.
 
     >>> import sulq
     >>> table = {"a": [9.0, 7.0, 9.0, 7.0], "b": [6.0, 4.0, 6.0, 4.0]}
@@ -166,17 +193,21 @@ class PCA(Learner[Components]):
     features: Sequence[str] | None = None
     norm: float | None = None
     share: Exact = 1
-    mean_share: Exact = Fraction(1, 10)
+    mean_share: Exact = Fraction(3, 20)
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         names = feature_names(schema, self.features)
-        k, norm = _checked(schema, names, self.components, self.norm)
+        norm = _checked(schema, names, self.components, self.norm)
         first, second = self._shares()
         x = features(*names)
-        [answer] = yield Round([mean(x)], first)
-        centre = _public(answer)
-        answers = yield Round(_moments(clip_norm(x - vector(*centre), norm)), second)
-        return _top(k, schema, names, centre, answers)
+        sums, rows = yield Round([total(x), count()], first)
+        centre, noise = _mean(sums, rows)
+        norm = norm or _affordable(noise * float(first / second), len(names))
+        centred = clip_norm(x - vector(*centre), norm)
+        # Laplace noise follows the 1-norm, of which few rows have as much as their 2-norm allows.
+        row = clip_norm(centred, ROUND * math.sqrt(len(names)) * norm, order=1)
+        answers = yield Round(_moments(row), second)
+        return _top(self.components, schema, names, centre, answers)
 
     def _shares(self) -> tuple[Fraction, Fraction]:
         share, part = rational("share", self.share, most=1), rational("mean_share", self.mean_share, most=1)
@@ -185,69 +216,37 @@ class PCA(Learner[Components]):
         return share * part, share * (1 - part)
 
 
-def feature_names(
-    schema: Schema,
-    given: Sequence[str] | None,
-    *,
-    booleans: bool = False,
-    but: Collection[str] = (),
-) -> tuple[str, ...]:
-    """The columns that make up a feature vector, or a refusal.
-
-    By default all numeric ones, and the boolean ones if `booleans`, `but` some; a column whose bounds are
-    equal says nothing and is left out. Named columns may be boolean, and must be able to vary.
-
-    >>> from sulq.schema import Category
-    >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean(), "sex": Category(["f", "m"])})
-    >>> feature_names(schema, None), feature_names(schema, ["sick"])
-    (('age',), ('sick',))
-    """
-    if given is None:
-        kinds = (Real, Integer, Boolean) if booleans else (Real, Integer)
-        numeric = [name for name, kind in schema.items() if isinstance(kind, kinds) and name not in but]
-        names = tuple(name for name in numeric if _half_width(schema, name) > 0)
-    elif isinstance(given, str):
-        raise QueryError(f"features is a list of columns: [{given!r}]")
-    else:
-        names = tuple(given)
-        for name in names:
-            if isinstance(schema[name], Category):
-                raise QueryError(f"column {name!r} is a category: features are numeric or boolean")
-            if not _half_width(schema, name):
-                raise QueryError(f"column {name!r} cannot vary, its bounds are equal: leave it out")
-    if not names:
-        raise QueryError("there are no features: name numeric or boolean columns")
-    if len(set(names)) < len(names):
-        raise QueryError("a feature is named twice")
-    return names
-
-
-def _half_width(schema: Schema, name: str) -> float:
-    """Half the public interval of a column: what becomes 1 when it is scaled to [−1, 1]."""
-    kind = schema[name]
-    return (kind.high - kind.low) / 2 if isinstance(kind, Real | Integer) else 0.5
-
-
-def _checked(
-    schema: Schema, names: tuple[str, ...], components: int, norm: float | None
-) -> tuple[int, float]:
-    """How many components and the norm, if all can be asked about: known before anything is spent."""
+def _checked(schema: Schema, names: tuple[str, ...], components: int, norm: float | None) -> float | None:
+    """The norm, if all can be asked about: known before anything is spent."""
     d = len(names)
     if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= d:
         raise QueryError(f"components must be a whole number from 1 to {d}, the features, not {components!r}")
-    bound = math.sqrt(d / 3) if norm is None else norm
-    Scope(schema).number(gram(clip_norm(features(*names), bound)))
-    return components, bound
+    Scope(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
+    return norm
 
 
 def _moments(row: Node) -> list[Query]:
     return [total(gram(row)), count(weight=COUNT_WEIGHT)]
 
 
-def _public(answer: Answer) -> list[float]:
-    """The mean as answered, where it can be: a noisy count may be near zero, or below."""
-    told = np.nan_to_num(np.atleast_1d(answer.value), nan=0.0, posinf=1.0, neginf=-1.0)
-    return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in told.clip(-1, 1).tolist()]
+def _mean(sums: Answer, rows: Answer) -> tuple[list[float], float]:
+    """The mean as far as it was answered, and the noise in each of its coordinates."""
+    many = max(1.0, rows.value)
+    noise = deviation(sums) / many
+    told = shrunk(np.atleast_1d(sums.value) / many, noise).clip(-1, 1)
+    return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in told.tolist()], noise
+
+
+def _affordable(noise: float, d: int) -> float:
+    """The norm up to which noise moves the eigenvalues by a small part of d/12 at most, but at least √(d/12).
+
+    `noise` is that of the mean's coordinates if they had the budget of the products. A row moves the mean's
+    sums by 2d, in the 1-norm, and those of the products by (d + 1)·norm², so under Laplace noise products
+    have noise·norm²·(d + 1)/2d, and a matrix of d² such numbers has a norm of about 2√d times that.
+    """
+    usual, longest = d / 12, 25 * d / 4
+    each = noise * (d + 1) / (2 * d) * 2 * math.sqrt(d)
+    return math.sqrt(longest if each == 0 else min(longest, max(usual, TELLING * usual / each)))
 
 
 def _top(

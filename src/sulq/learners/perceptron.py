@@ -139,9 +139,9 @@ class Perceptron(Learner[Halfspace]):
     `share`, the part of a budget to spend; rounds not needed are not paid for. `norm`: rows longer than this
     are shortened to it before they are summed, which puts no row on another side of a halfspace; at 1, the
     length of the constant alone, all rows are equally long and none speaks louder than others. `keep`: which
-    of the weights to return: the "last", as the paper does, the "average" over all rounds, or the "best", of
-    which the fewest mistakes were told. Where no halfspace is right of all rows the last one goes to and fro
-    for ever; either of the others costs nothing more and is then usually better.
+    of the weights to return: the "best", of which the fewest mistakes were told, the "last", as the paper
+    does, or the "average" over all rounds. Where some halfspace is right of all rows the best are the last,
+    but for noise; where none is, the last go to and fro for ever.
 
     >>> import sulq
     >>> people = sulq.open(
@@ -155,10 +155,10 @@ class Perceptron(Learner[Halfspace]):
 
     label: str | Node
     features: Sequence[str] | None = None
-    iterations: int = 20
+    iterations: int = 10
     norm: float = 1
     share: Exact = 1
-    keep: Keep = "last"
+    keep: Keep = "best"
 
     def rounds(self, schema: Schema) -> Rounds[Halfspace]:
         label, true, false, values = self._sides(schema)

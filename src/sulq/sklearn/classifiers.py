@@ -219,7 +219,7 @@ class ConjunctionClassifier(BinaryClassifier):
         schema: Any = None,
         classes: Any = None,
         ledger: Any = None,
-        error: Any = Conjunction.error,
+        error: Any = 0.1,
         negations: Any = Conjunction.negations,
     ) -> None:
         self.epsilon = epsilon

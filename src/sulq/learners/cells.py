@@ -1,0 +1,166 @@
+"""Histograms and the cells of a grid: what can be made of noisy counts of them, at no further cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+RESTARTS = 8
+SWEEPS = 40
+
+
+def pooled(tables: Floats, noise: float) -> Floats:
+    """Histograms of several columns, drawn towards their average unless they differ by more than noise.
+
+    The estimate of `sulq.learners.estimates.shrunk`, with a histogram for a number.
+    """
+    columns, size = tables.shape
+    apart = tables - tables.mean(axis=0)
+    spread = float((apart**2).sum())
+    kept = max(0.0, 1 - max(0, columns - 3) * size * noise**2 / spread) if spread else 0.0
+    return np.asarray(tables.mean(axis=0) + kept * apart)
+
+
+def cleaned(counts: Floats) -> Floats:
+    """The nearest counts that are not negative and have the same total: all less a constant, or zero."""
+    falling = np.sort(counts.ravel())[::-1]
+    rows = max(float(falling.sum()), 1.0)
+    excess = (np.cumsum(falling) - rows) / np.arange(1, len(falling) + 1)
+    last = int(np.flatnonzero(falling > excess)[-1])
+    return np.asarray(np.maximum(counts - excess[last], 0.0))
+
+
+def moments(columns: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """The mean of every column by its histogram, and its standard deviation."""
+    middles = _fine_middles(len(columns[0]))
+    shares = np.stack([column / column.sum() for column in columns])
+    means = shares @ middles
+    return means, np.sqrt(np.maximum(shares @ middles**2 - means**2, 0.0))
+
+
+def cuts(columns: Sequence[Floats], cells: float) -> list[list[int]]:
+    """Where to cut each column: again and again where it takes most variance for the cells it adds."""
+    size = len(columns[0])
+    middles = _fine_middles(size)
+    sums = [np.stack([np.r_[0, np.cumsum(c * middles**p)] for p in range(3)], axis=1) for c in columns]
+
+    def scatter(j: int, a: Any, b: Any) -> Any:
+        # Of the rows between two edges, or between each of several pairs of edges.
+        n, x, xx = (sums[j][b] - sums[j][a]).T
+        return xx - x * x / np.maximum(n, 1e-12)
+
+    def best(j: int, a: int, b: int) -> tuple[float, int]:
+        if b - a < 2:
+            return 0.0, a
+        at = np.arange(a + 1, b)
+        gains = scatter(j, a, b) - scatter(j, a, at) - scatter(j, at, b)
+        return float(gains.max()), int(at[gains.argmax()])
+
+    made = [[0, size] for _ in columns]
+    options = [{(0, size): best(j, 0, size)} for j in range(len(columns))]
+    while True:
+        now = math.prod(len(at) - 1 for at in made)
+        rate, j, ends = max(
+            (max(o.values())[0] / math.log(1 + 1 / (len(at) - 1)), j, max(o, key=lambda e: o[e]))
+            if now * len(at) / (len(at) - 1) <= cells
+            else (0.0, j, (0, 0))
+            for j, (o, at) in enumerate(zip(options, made, strict=True))
+        )
+        if rate <= 1e-9:
+            return made
+        _, at = options[j].pop(ends)
+        made[j] = sorted([*made[j], at])
+        for part in ((ends[0], at), (at, ends[1])):
+            options[j][part] = best(j, *part)
+
+
+def places(columns: Sequence[Floats], cuts: Sequence[Sequence[int]], means: Floats) -> Floats:
+    """Where the rows of each cell are thought to be.
+
+    In a column that is cut, where its histogram has them; in one that is not, at its mean.
+    """
+    sides = []
+    for column, at, mean in zip(columns, cuts, means, strict=True):
+        some, starts = column + 1e-6, list(at[:-1])
+        inside = np.add.reduceat(some * _fine_middles(len(column)), starts) / np.add.reduceat(some, starts)
+        sides.append(inside if len(starts) > 1 else np.array([mean]))
+    # Cells are numbered with the last column's part the fastest.
+    later = np.cumprod([1, *(len(side) for side in sides[:0:-1])])[::-1]
+    cells = np.arange(math.prod(len(side) for side in sides))
+    return np.stack(
+        [side[cells // each % len(side)] for side, each in zip(sides, later, strict=True)], axis=1
+    )
+
+
+def within(columns: Sequence[Floats], cuts: Sequence[Sequence[int]]) -> Floats:
+    """The variance in each column of the rows between two cuts, around their mean; one of a bin at least."""
+    variances = []
+    for column, at in zip(columns, cuts, strict=True):
+        size, middles, starts = len(column), _fine_middles(len(column)), list(at[:-1])
+        n, x, xx = (np.add.reduceat((column + 1e-6) * middles**p, starts) for p in range(3))
+        variances.append(float((xx - x * x / n).sum() / n.sum()) + (2 / size) ** 2 / 12)
+    return np.array(variances)
+
+
+def clustered(places: Floats, counts: Floats, k: int, within: Floats) -> tuple[Floats, Floats, Floats]:
+    """k-means of weighted points, the best of several starts: centres, sizes, and the spread around them.
+
+    `within`: the variance of the rows of a cell around its place, in each coordinate.
+    """
+    points, weights = places[counts > 0], counts[counts > 0]
+    rng = np.random.default_rng(0)
+    best: tuple[float, Floats, Floats, Floats] | None = None
+    for _ in range(RESTARTS):
+        centres = _seeds(points, weights, k, rng)
+        for _ in range(SWEEPS):
+            own, near = _assigned(points, centres)
+            sizes = np.bincount(own, weights, k)
+            sums = np.stack([np.bincount(own, weights * x, k) for x in points.T], axis=1)
+            after = np.where(
+                sizes[:, np.newaxis] > 0, sums / np.maximum(sizes, 1e-12)[:, np.newaxis], centres
+            )
+            done = np.abs(after - centres).max() < 1e-4
+            centres = after
+            if done:
+                break
+        own, near = _assigned(points, centres)
+        inertia = float(near @ weights)
+        if best is None or inertia < best[0]:
+            spread = np.sqrt(weights @ (points - centres[own]) ** 2 / weights.sum() + within)
+            best = inertia, centres, np.bincount(own, weights, k).astype(np.float64), spread
+    assert best is not None
+    return best[1], best[2], best[3]
+
+
+def _seeds(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """Greedy k-means++: each next centre the best of a few points drawn in proportion to their cost."""
+    chosen = [points[rng.choice(len(points), p=weights / weights.sum())]]
+    near = ((points - chosen[0]) ** 2).sum(axis=1)
+    while len(chosen) < k:
+        cost = near * weights
+        if cost.sum() <= 0:
+            chosen.append(rng.uniform(-1, 1, points.shape[1]))
+            continue
+        tried = points[rng.choice(len(points), 3 + int(math.log(k)), p=cost / cost.sum())]
+        each = np.minimum(near, ((points - tried[:, np.newaxis]) ** 2).sum(axis=2))
+        first = int((each @ weights).argmin())
+        chosen.append(tried[first])
+        near = each[first]
+    return np.array(chosen)
+
+
+def _assigned(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """The nearest centre of each point, and the square of how far it is."""
+    scores = (centres**2).sum(axis=1) - 2 * points @ centres.T
+    own = scores.argmin(axis=1)
+    return own, np.maximum(scores[np.arange(len(points)), own] + (points**2).sum(axis=1), 0.0)
+
+
+def _fine_middles(size: int) -> Floats:
+    return np.asarray((np.arange(size) + 0.5) * 2 / size - 1)

@@ -1,0 +1,59 @@
+"""Which columns make up the rows' coordinates, for learners that see a row as a point in space."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sulq.errors import QueryError
+from sulq.schema import Boolean, Category, Integer, Real, Schema
+
+
+def feature_names(
+    schema: Schema,
+    given: Sequence[str] | None,
+    *,
+    booleans: bool = False,
+    but: Collection[str] = (),
+) -> tuple[str, ...]:
+    """The columns that make up a feature vector, or a refusal.
+
+    By default all numeric ones, and the boolean ones if `booleans`, `but` some; a column whose bounds are
+    equal says nothing and is left out. Named columns may be boolean, and must be able to vary.
+
+    >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean(), "sex": Category(["f", "m"])})
+    >>> feature_names(schema, None), feature_names(schema, ["sick"])
+    (('age',), ('sick',))
+    """
+    if given is None:
+        kinds = (Real, Integer, Boolean) if booleans else (Real, Integer)
+        numeric = [name for name, kind in schema.items() if isinstance(kind, kinds) and name not in but]
+        names = tuple(name for name in numeric if _can_vary(schema, name))
+    elif isinstance(given, str):
+        raise QueryError(f"features is a list of columns: [{given!r}]")
+    else:
+        names = tuple(given)
+        for name in names:
+            if isinstance(schema[name], Category):
+                raise QueryError(f"column {name!r} is a category: features are numeric or boolean")
+            if not _can_vary(schema, name):
+                raise QueryError(f"column {name!r} cannot vary, its bounds are equal: leave it out")
+    if not names:
+        raise QueryError("there are no features: name numeric or boolean columns")
+    if len(set(names)) < len(names):
+        raise QueryError("a feature is named twice")
+    return names
+
+
+def interval(schema: Schema, name: str) -> tuple[float, float]:
+    """What becomes [−1, 1] when a feature is scaled: the public interval of a column, 0 to 1 for a boolean.
+
+    >>> interval(Schema({"age": Integer(0, 120)}), "age")
+    (0, 120)
+    """
+    kind = schema[name]
+    return (kind.low, kind.high) if isinstance(kind, Real | Integer) else (0, 1)
+
+
+def _can_vary(schema: Schema, name: str) -> bool:
+    low, high = interval(schema, name)
+    return low < high
