@@ -31,12 +31,12 @@ def or_unknown(values: str) -> sulq.Category:
     return sulq.Category(values.split())
 
 
+# Without fnlwgt: it says how many people a row of the survey stands for, and nothing about the one in it.
 ADULT = {
     "age": sulq.Integer(17, 90),
     "workclass": or_unknown(
         "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay Never-worked"
     ),
-    "fnlwgt": sulq.Integer(0, 1_500_000),
     "education": one_of(
         "Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th HS-grad Some-college Assoc-voc Assoc-acdm "
         "Bachelors Masters Prof-school Doctorate"

@@ -12,6 +12,7 @@ from sulq.beyond.parity import Parity
 from sulq.beyond.rules import ParityRule, Selected
 from sulq.beyond.samples import occam_rows, parity_rows, vc_rows
 from sulq.beyond.select import Select
+from sulq.beyond.small import SmallConjunctions
 from sulq.errors import (
     AdaptivityError,
     BudgetError,
@@ -95,6 +96,7 @@ __all__ = [
     "SchemaError",
     "Select",
     "Selected",
+    "SmallConjunctions",
     "Source",
     "Stumps",
     "SulqError",

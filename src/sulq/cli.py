@@ -15,6 +15,7 @@ from rich.text import Text
 from sulq.atlas import atlas
 from sulq.commands.arguments import add_learn
 from sulq.commands.learn import learn
+from sulq.commands.plan import add_plan
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
@@ -86,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     action.set_defaults(run=_show)
 
     add_learn(commands, learn)
+    add_plan(commands)
 
     action = commands.add_parser(
         "atlas",

@@ -68,11 +68,14 @@ def amount(value: Fraction) -> str:
 
 
 def _short(question: str) -> str:
-    """The statistics a question asks for."""
+    """The statistics a question asks for, or what it asks to be released."""
     try:
-        queries = json.loads(question)["round"]["queries"]
+        asked = json.loads(question)
+        if "release" in asked:
+            return next(name for name in ("parity", "select", "compress") if name in asked["release"])
+        queries = asked["round"]["queries"]
         return ", ".join(query.get("statistic", "choose") for query in queries)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, StopIteration):
         return question[:40]
 
 

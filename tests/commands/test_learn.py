@@ -26,13 +26,28 @@ LEARNERS = {
     "pca": ["--components", "1", "--norm", "1.5"],
     "perceptron": ["--label", "flu", "--iterations", "2", "--keep", "average"],
     "conjunction": ["--label", "flu", "--features", "cough,age>50", "--negations", "--share", "1/2"],
+    "parity": [
+        "--label",
+        "flu",
+        "--features",
+        "cough",
+        "--constant",
+        "--error",
+        "0.5",
+        "--confidence",
+        "0.9",
+    ],
+    "stump": ["--label", "income == >50K", "--bins", "age=25,51,75"],
 }
+ROUNDS = [name for name in LEARNERS if name not in ("parity", "stump")]
 KINDS: dict[str, type[sulq.Hypothesis]] = {
     "tree": sulq.Tree,
     "kmeans": sulq.Centres,
     "pca": sulq.Components,
     "perceptron": sulq.Halfspace,
     "conjunction": sulq.Rule,
+    "parity": sulq.ParityRule,
+    "stump": sulq.Selected,
 }
 
 
@@ -50,7 +65,7 @@ def test_every_command_has_a_test() -> None:
     assert {command.name for command in COMMANDS} == set(LEARNERS) == set(KINDS)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [*ROUNDS, "stump"])
 @pytest.mark.parametrize("budget", [["--epsilon", "2"], ["--rho", "0.5", "--neighbours", "add-remove"]])
 def test_each_learner_runs_from_a_file_to_its_results(
     name: str, budget: list[str], people: list[str], tmp_path: Path, capsys: Captured
@@ -108,7 +123,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_stopped(
     assert "answered from the ledger" in first
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", ROUNDS)
 def test_a_dry_run_spends_nothing_and_leaves_nothing(
     name: str, people: list[str], tmp_path: Path, capsys: Captured
 ) -> None:

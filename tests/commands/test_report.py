@@ -87,7 +87,9 @@ def outcome(exact: bool = False) -> Outcome:
     watched = Watched(people.exact() if exact else people.curator(epsilon=1))
     tree = sulq.ID3("bought_drugs", ["plan", "sex"], depth=1).learn(watched, "a run")
     account = Account(budget(epsilon=1), "replace", "folder/people.ledger", Fraction(1, 4))
-    return Outcome("A tree", tree, tuple(watched.asked), None if exact else account)
+    assert tree.origin is not None
+    charged = None if exact else account
+    return Outcome("A tree", tree, tuple(watched.asked), charged, tree.origin, people.schema)
 
 
 def test_a_report_needs_nothing_else_and_tells_all_there_is() -> None:

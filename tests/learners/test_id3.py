@@ -281,3 +281,20 @@ def test_a_route_that_leads_nowhere_is_refused(steps):
 def test_a_route_has_a_way_for_each_possibility():
     with pytest.raises(QueryError, match="possibilities"):
         sulq.open(concept(3), SCHEMA).values(Route((sulq.col("colour"),), ((0, 1, 2), (0,), (1,)), 2))
+
+
+def test_of_questions_picked_together_the_one_that_tells_most_is_asked_first() -> None:
+    """The order of columns does not matter, and which rows end where does not change."""
+    rng = np.random.default_rng(0)
+    weak, strong = rng.random(4_000) < 0.5, rng.random(4_000) < 0.5
+    label = np.where(strong, rng.random(4_000) < np.where(weak, 0.95, 0.6), rng.random(4_000) < 0.1)
+    rows = {"weak": weak, "strong": strong, "y": label}
+    for names in (["weak", "strong"], ["strong", "weak"]):
+        schema = sulq.Schema({name: sulq.Boolean() for name in [*names, "y"]})
+        people = sulq.open(rows, schema)
+        for oracle in (people.exact(), people.curator(epsilon=4)):
+            tree = sulq.ID3("y", ahead=2, depth=2, prune=0).learn(oracle)
+            assert tree.describe().startswith("strong is false")
+            assert np.array_equal(tree.predict(rows), rows["strong"])
+    deeper = sulq.ID3("y", ahead=2, depth=3, prune=0).learn(people.exact())
+    assert sum(end.size for end in deeper.ends) == 4_000

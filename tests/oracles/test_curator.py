@@ -40,7 +40,7 @@ def people(rows: int = 1000, seed: int = 0) -> sulq.Source:
 
 
 def terms(curator: Curator, round_: sulq.Round) -> Any:
-    return curator._terms(round_)
+    return curator.terms(round_)
 
 
 # What a round costs

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 import sulq
+from sulq.beyond.rules import ONE, ParityRule, Selected
 from sulq.learners.components import Components
 from sulq.learners.hypothesis import Hypothesis, Origin, Rule
 from sulq.learners.kmeans import Centres
@@ -49,13 +50,18 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
         return Halfspace(schema, ORIGIN, names[0], names, loadings, -0.5, (names[0], names[-1]))
     if kind is MaskedParityRule:
         return MaskedParityRule(schema, ORIGIN, names, "sick", "sick", (1,) * len(names), 0)
+    if kind is ParityRule:
+        return ParityRule(schema, ORIGIN, tuple(sulq.col(name) > 1 for name in names), (1,) * len(names))
+    if kind is Selected:
+        rule = Rule(schema, None, tuple(sulq.col(name) > 1 for name in names))
+        return Selected(schema, ORIGIN, rule.expression, rule.describe())
     levels = sulq.Category([str(i) for i in range(len(names))], missing="0")
     schema = sulq.Schema({names[0]: levels, "is": sulq.Category(list(names), missing=names[0])})
     ends = tuple(End(i, tuple(float(i + j) for j in range(len(names)))) for i in range(len(names)))
     return Tree(schema, ORIGIN, sulq.col("is"), (sulq.col(names[0]),), Split(0, ends))
 
 
-KINDS = [kind for kind in Hypothesis.__subclasses__() if kind.__module__.startswith("sulq.learners.")]
+KINDS = [kind for kind in Hypothesis.__subclasses__() if kind.__module__.startswith("sulq.")]
 DRAWN = {
     "features": ("age", "income"),
     "one feature": ("age",),
@@ -76,7 +82,7 @@ def texts(picture: str) -> str:
 
 
 def test_there_is_an_example_of_every_hypothesis_of_the_learners() -> None:
-    assert len(KINDS) >= 6
+    assert len(KINDS) >= 8
     assert [type(example(kind, ("a", "b"))) for kind in KINDS] == KINDS
 
 
@@ -156,6 +162,14 @@ def test_an_empty_rule_is_always_true() -> None:
     rule = Rule(mixed(("age",)), None, ())
     assert "always" in texts(rule.picture())
     assert printed(rule).strip() == "always"
+
+
+def test_a_parity_of_nothing_is_never_true_and_its_opposite_always() -> None:
+    schema = mixed(("age",))
+    assert "never" in texts(ParityRule(schema, None, (sulq.col("sick"),), (0,)).picture())
+    opposite = ParityRule(schema, None, (sulq.col("sick"), ONE), (1, 1))
+    assert [word in texts(opposite.picture()).split("\n") for word in ("sick", "xor", "true")] == [True] * 3
+    assert printed(opposite).strip() == "sick xor true"
 
 
 def test_a_halfspace_of_zeros_says_that_nothing_was_found() -> None:

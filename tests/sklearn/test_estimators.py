@@ -29,6 +29,7 @@ from sulq.sklearn import (
     ConjunctionClassifier,
     KMeans,
     PerceptronClassifier,
+    SelectClassifier,
     TreeClassifier,
     TruncatedSVD,
 )
@@ -111,7 +112,7 @@ def test_a_person_with_several_rows_is_protected_as_one() -> None:
 def test_truth_values_need_no_bounds() -> None:
     x = np.random.default_rng(2).random((500, 3)) < 0.5
     y = x[:, 1]
-    for classifier in (TreeClassifier, PerceptronClassifier, ConjunctionClassifier):
+    for classifier in (TreeClassifier, PerceptronClassifier, ConjunctionClassifier, SelectClassifier):
         fitted = classifier(epsilon=NOISELESS, classes=[False, True]).fit(x, y)
         assert (fitted.predict(x) == y).all()
     assert KMeans(epsilon=NOISELESS, n_clusters=1).fit(x).cluster_centers_[0] == pytest.approx(
@@ -197,6 +198,27 @@ def test_a_prediction_is_what_the_hypothesis_says() -> None:
     assert fitted.hypothesis_.origin.promise == "ε = 1 (pure)"
 
 
+def test_a_few_conditions_on_mixed_columns_are_chosen_for_either_class() -> None:
+    rng = np.random.default_rng(6)
+    x = PEOPLE.assign(plan=rng.choice(["free", "paid", "none"], len(PEOPLE)))
+    y = np.where((x["plan"] == "free") & (x["age"] < 40), "yes", "no")
+    schema = {
+        "age": sulq.Real(0, 100),
+        "income": sulq.Real(0, 50),
+        "plan": sulq.Category(["free", "paid", "none"], missing="none"),
+    }
+    both = {"epsilon": NOISELESS, "schema": schema, "edges": {"age": [20, 40, 60]}}
+    fitted = SelectClassifier(classes=["no", "yes"], **both).fit(x, y)
+    assert fitted.hypothesis_.describe() == "age < 40 and plan == free"
+    assert (fitted.predict(x) == y).all()
+    fitted = SelectClassifier(classes=["no", "yes"], **both).fit(x, np.where(y == "no", "yes", "no"))
+    assert fitted.hypothesis_.describe() == "not (age < 40 and plan == free)"
+    stump = SelectClassifier(classes=["no", "yes"], size=1, **both).fit(x, y)
+    assert stump.score(x, y) == (y == "no").mean()
+    stump = SelectClassifier(classes=["no", "yes"], size=1, bins=8, bounds=SIDES, epsilon=1).fit(PEOPLE, OLD)
+    assert stump.hypothesis_.describe() == "age >= 62.5"
+
+
 def test_the_nearest_centre_is_the_one_predicted() -> None:
     fitted = KMeans(n_clusters=5, epsilon=1, bounds=SIDES).fit(PEOPLE)
     distances = fitted.transform(PEOPLE)
@@ -275,6 +297,7 @@ def test_every_promise_can_be_kept(delta: Any, neighbours: str) -> None:
         tree(**both),
         PerceptronClassifier(bounds=SIDES, classes=["no", "yes"], **both),
         ConjunctionClassifier(classes=["no", "yes"], **both),
+        SelectClassifier(bounds=SIDES, classes=["no", "yes"], **both),
         KMeans(bounds=SIDES, n_clusters=np.int64(2), **both),
         PCA(bounds=SIDES, **both),
         TruncatedSVD(bounds=SIDES, **both),

@@ -19,6 +19,7 @@ ESTIMATORS: list[Any] = [
     sulq.sklearn.TreeClassifier(epsilon="1e-12", bounds=SIDES, depth=3, **CLASSES),
     sulq.sklearn.PerceptronClassifier(epsilon=1, bounds=SIDES, **CLASSES),
     sulq.sklearn.ConjunctionClassifier(epsilon="1e-9", **CLASSES),
+    sulq.sklearn.SelectClassifier(epsilon="1e-9", bounds=SIDES, size=3, bins=4, **CLASSES),
     sulq.sklearn.KMeans(n_clusters=3, epsilon="1e-9", **BOUNDS),
     sulq.sklearn.PCA(epsilon="1e-6", **BOUNDS),
     sulq.sklearn.TruncatedSVD(epsilon="1e-6", **BOUNDS),

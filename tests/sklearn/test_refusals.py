@@ -16,6 +16,7 @@ from sulq.sklearn import (
     ConjunctionClassifier,
     KMeans,
     PerceptronClassifier,
+    SelectClassifier,
     TreeClassifier,
     TruncatedSVD,
 )
@@ -33,6 +34,7 @@ def all_of_them(**changes: Any) -> list[Any]:
         TreeClassifier(classes=CLASSES, **bounded),
         PerceptronClassifier(classes=CLASSES, **bounded),
         ConjunctionClassifier(classes=CLASSES, **unbounded),
+        SelectClassifier(classes=CLASSES, **bounded),
         KMeans(n_clusters=2, **bounded),
         PCA(n_components=1, **bounded),
         TruncatedSVD(n_components=1, **bounded),
@@ -114,7 +116,7 @@ def test_a_schema_must_have_the_columns() -> None:
 
 
 def test_classes_must_be_declared() -> None:
-    for kind in (TreeClassifier, PerceptronClassifier):
+    for kind in (TreeClassifier, PerceptronClassifier, SelectClassifier):
         refused(kind(epsilon=1, bounds=(0, 1)), ValueError, "never read off the data.*'from y'")
     refused(ConjunctionClassifier(epsilon=1), ValueError, "never read off the data.*'from y'")
 
@@ -132,6 +134,7 @@ def test_a_label_of_one_value_is_learned_or_refused() -> None:
     for two in (
         PerceptronClassifier(epsilon=1, bounds=(0, 1), classes="from y"),
         ConjunctionClassifier(epsilon=1, classes="from y"),
+        SelectClassifier(epsilon=1, bounds=(0, 1), classes="from y"),
     ):
         refused(two, ValueError, "two classes are needed", y=y)
     PerceptronClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES).fit(X, y)
@@ -141,6 +144,7 @@ def test_three_classes_are_refused_by_those_that_know_two() -> None:
     three = [*CLASSES, "maybe"]
     refused(PerceptronClassifier(epsilon=1, bounds=(0, 1), classes=three), ValueError, "Only binary")
     refused(ConjunctionClassifier(epsilon=1, classes=three), ValueError, "Only binary")
+    refused(SelectClassifier(epsilon=1, bounds=(0, 1), classes=three), ValueError, "Only binary")
 
 
 def test_a_column_named_twice_is_refused() -> None:
@@ -195,6 +199,10 @@ def test_a_tree_of_depth_0_says_what_most_rows_have() -> None:
         (TreeClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, depth=-1), "depth"),
         (TreeClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, bins={"c": [1]}), "'c'"),
         (PerceptronClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, iterations=0), "iterations"),
+        (SelectClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, size=0), "most must be"),
+        (SelectClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, bins=1), "no columns"),
+        (SelectClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, edges={"c": [1]}), "'c'"),
+        (SelectClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES, bins=500), "smaller conjunctions"),
         (KMeans(epsilon=1, bounds=(0, 1), n_clusters=0), "k must be"),
         (PCA(epsilon=1, bounds=(0, 1), n_components=3), "components must be a whole number from 1 to 2"),
         (

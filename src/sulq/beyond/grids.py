@@ -156,12 +156,12 @@ class Stumps:
         return {"class": "Stumps", "of": columns, "bins": self.bins, "edges": edges}
 
     def size(self, setting: Setting) -> int:
-        return 2 + sum(2 * len(questions) for _, questions in self._questions(setting))
+        return 2 + sum(2 * len(questions) for _, questions in self.questions(setting))
 
     def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
         true = np.count_nonzero(labels)
         wrong = [np.array([len(labels) - true, true])]
-        for choice, questions in self._questions(setting):
+        for choice, questions in self.questions(setting):
             table = balance(look, labels, [choice], [choice_size(choice, setting)]).astype(np.int64)
             # A number's bins from each edge on, a category's values, and of a boolean what is true.
             own = missed(
@@ -175,7 +175,7 @@ class Stumps:
             said: list[tuple[Node, str]] = [(Constant(1), "always"), (Not(Constant(1)), "never")]
             return Selected(setting.schema, None, *said[index])
         place = index - 2
-        for _, questions in self._questions(setting):
+        for _, questions in self.questions(setting):
             if place < 2 * len(questions):
                 turn, number = divmod(place, len(questions))
                 question = Not(questions[number]) if turn else questions[number]
@@ -183,7 +183,7 @@ class Stumps:
             place -= 2 * len(questions)
         raise QueryError(f"there is no stump number {index}")
 
-    def _questions(self, setting: Setting) -> list[tuple[Node, list[Node]]]:
+    def questions(self, setting: Setting) -> list[tuple[Node, list[Node]]]:
         """For every column with something to ask: what is counted, and the questions."""
         label = {leaf.name for leaf in setting.label.leaves().values()}
         names = (

@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from sulq.commands.learners import COMMANDS, Command
+from sulq.commands.command import Command
+from sulq.commands.learners import COMMANDS
 
 
 def add_learn(commands: Any, learn: Callable[[Command, argparse.Namespace, Console], int]) -> None:

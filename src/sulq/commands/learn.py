@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.text import Text
 
+from sulq.beyond.parity import Parity
+from sulq.beyond.select import Select
 from sulq.commands.checks import (
     budget_given,
     check_affordable,
@@ -18,23 +21,27 @@ from sulq.commands.checks import (
     ledger_file,
     public_rows,
 )
-from sulq.commands.learners import Command, run_name
+from sulq.commands.command import Command
+from sulq.commands.learners import run_name
 from sulq.commands.outcome import Account, Outcome, spending
+from sulq.commands.releases import Releasing, release_of
 from sulq.commands.report import report
-from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn
+from sulq.commands.show import clear_line, show_outcome, show_rehearsal, show_release, told_of, warn
 from sulq.errors import LedgerError, SulqError
-from sulq.learners.hypothesis import Hypothesis
+from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
 from sulq.oracles.curator import Curator
 from sulq.oracles.open import IN_MEMORY
 from sulq.plans.asked import Watched
-from sulq.plans.rehearsal import rehearse
+from sulq.plans.rehearsal import made_up, rehearse
 from sulq.privacy.ledger import Ledger
 from sulq.schema import Schema
 from sulq.sources.source import Source
 from sulq.sources.source import open as open_source
 from sulq.tables import amount
+
+H = TypeVar("H")
 
 
 def learn(command: Command, options: argparse.Namespace, console: Console) -> int:
@@ -46,9 +53,11 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
     schema = Schema.of(options.schema)
     source = open_source(options.data, schema, table=options.table)
     learner = command.learner(options, schema)
-    first = next(learner.rounds(schema))
     ledger = ledger_file(options.data, options.ledger)
     check_writable(options, ledger)
+    if isinstance(learner, Parity | Select):
+        return _released(command, learner, options, source, ledger, console)
+    first = next(learner.rounds(schema))
     if isinstance(learner, KMeans):
         check_clusters(learner.k, public_rows(source, options))
     if options.dry_run:
@@ -60,21 +69,18 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
     if budget is None:
         warn(errors)
         watched = Watched(source.exact(), told_of(errors, None))
-        hypothesis = _learned(learner, watched, run, errors)
+        hypothesis = _learned(lambda: learner.learn(watched, run), errors)
     else:
         check_payable(_curator(source, options, IN_MEMORY), first)
         curator = _curator(source, options, ledger)
         with curator.ledger:
             check_affordable(curator, options.share, run, ledger)
             watched = Watched(curator, told_of(errors, curator))
-            hypothesis = _learned(learner, watched, run, errors)
+            hypothesis = _learned(lambda: learner.learn(watched, run), errors)
             account = Account(budget, options.neighbours, str(ledger), curator.remaining)
-    outcome = Outcome(_title(command, options.data), hypothesis, tuple(watched.asked), account)
-    show_outcome(outcome, console)
-    if options.report is not None:
-        _write(options.report, report(outcome), console)
-    if options.json is not None:
-        _write(options.json, hypothesis.to_json() + "\n", console)
+    title = f"{command.title.capitalize()} learned from {Path(options.data).name}"
+    outcome = Outcome(title, hypothesis, tuple(watched.asked), account, hypothesis.origin, schema)
+    _tell(outcome, options, console)
     return 0
 
 
@@ -84,9 +90,9 @@ def _curator(source: Source, options: argparse.Namespace, ledger: str | Path) ->
     )
 
 
-def _learned(learner: Learner[Hypothesis], watched: Watched, run: str, errors: Console) -> Hypothesis:
+def _learned(learn: Callable[[], H], errors: Console) -> H:
     try:
-        return learner.learn(watched, run)
+        return learn()
     except KeyboardInterrupt:
         raise SulqError(
             "interrupted; what was answered under a budget is in its ledger, and the same command goes on "
@@ -96,8 +102,57 @@ def _learned(learner: Learner[Hypothesis], watched: Watched, run: str, errors: C
         clear_line(errors)
 
 
-def _title(command: Command, data: str) -> str:
-    return f"{command.title.capitalize()} learned from {Path(data).name}"
+def _released(
+    command: Command,
+    learner: Parity | Select,
+    options: argparse.Namespace,
+    source: Source,
+    ledger: Path,
+    console: Console,
+) -> int:
+    """Run a learner that asks for one release, or say what that would be."""
+    budget = budget_given(options)
+    if budget is None:
+        raise SulqError(
+            "--exact is for learners that ask for sums, and this one asks for one private release: give "
+            "--epsilon or --rho"
+        )
+    rehearsed = source if options.rows is None else made_up(source.schema, options.rows)
+    release = release_of(learner, trial := _curator(rehearsed, options, IN_MEMORY))
+    if options.dry_run:
+        left = _left(ledger, source.schema, trial.promise, options)
+        show_release(release, trial, public_rows(source, options), left, console)
+        return 0
+    errors = Console(stderr=True)
+    run = options.named or run_name(command.name, learner)
+    curator = _curator(source, options, ledger)
+    with curator.ledger:
+        check_affordable(curator, learner.share, run, ledger)
+        watched = Releasing(curator, release.question, told_of(errors, curator))
+        found = _learned(lambda: learner.learn(watched, run), errors)
+        account = Account(budget, options.neighbours, str(ledger), curator.remaining)
+    what = f"No {command.title} found in" if found is None else f"{command.title.capitalize()} learned from"
+    outcome = Outcome(
+        f"{what} {Path(options.data).name}",
+        found,
+        tuple(watched.asked),
+        account,
+        Origin(type(learner).__name__, curator.promise, run, 1),
+        source.schema,
+        release.otherwise,
+    )
+    _tell(outcome, options, console)
+    return 0
+
+
+def _tell(outcome: Outcome, options: argparse.Namespace, console: Console) -> None:
+    """Show what came of a run, and write it down where that was asked for."""
+    show_outcome(outcome, console)
+    if options.report is not None:
+        _write(options.report, report(outcome), console)
+    if options.json is not None:
+        found = outcome.hypothesis
+        _write(options.json, "null\n" if found is None else found.to_json() + "\n", console)
 
 
 def _rehearse(
@@ -119,13 +174,13 @@ def _rehearse(
         rho=options.rho,
         neighbours=options.neighbours,
     )
-    facts = {"schema": source.schema.hash, "promise": plan.promise, "neighbours": options.neighbours}
-    show_rehearsal(plan, rows, _left(ledger, facts), console)
+    show_rehearsal(plan, rows, _left(ledger, source.schema, plan.promise, options), console)
     return 0
 
 
-def _left(path: Path, facts: Mapping[str, str]) -> str:
+def _left(path: Path, schema: Schema, promise: str, options: argparse.Namespace) -> str:
     """What there is to say of the ledger that the run itself would use."""
+    facts = {"schema": schema.hash, "promise": promise, "neighbours": options.neighbours}
     if not path.exists():
         return f"{path} is not there yet, the run itself would make it"
     with Ledger.read(path) as ledger:

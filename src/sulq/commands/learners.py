@@ -5,40 +5,25 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
-from sulq.commands.reading import SYNTAX, columns_in, condition_in, edges_in, listed
+from sulq.beyond.select import Select
+from sulq.commands.beyond import BEYOND, add_selection, selected_conjunction
+from sulq.commands.command import Command, Taught, bins_option, features_option, label_option, share_option
+from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.errors import QueryError
 from sulq.learners.components import PCA
 from sulq.learners.conjunction import Conjunction
-from sulq.learners.hypothesis import Hypothesis
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
-from sulq.learners.learner import Learner
 from sulq.learners.perceptron import Perceptron
 from sulq.queries.expressions import col
 from sulq.queries.scope import Scope
 from sulq.schema import Integer, Real, Schema
 
-Made = Callable[[argparse.Namespace, Schema], Learner[Any]]
 
-
-@dataclass(frozen=True)
-class Command:
-    """One learner of `sulq learn`."""
-
-    name: str
-    title: str
-    help: str
-    description: str
-    examples: Sequence[str]
-    add_options: Callable[[Any], None]
-    learner: Made
-
-
-def run_name(command: str, learner: Learner[Hypothesis]) -> str:
+def run_name(command: str, learner: Taught) -> str:
     """The name of a run, the same for the same learner with the same settings.
 
     >>> run_name("kmeans", KMeans(3)) == run_name("kmeans", KMeans(3, None))
@@ -70,8 +55,8 @@ def _tree(options: argparse.Namespace, schema: Schema) -> ID3:
 
 
 def _tree_options(parser: Any) -> None:
-    _label(parser, "a boolean or category column, or a comparison")
-    _features(parser, "the columns a tree may ask about; all but the label's by default")
+    label_option(parser, "a boolean or category column, or a comparison")
+    features_option(parser, "the columns a tree may ask about; all but the label's by default")
     parser.add_argument(
         "--depth",
         type=int,
@@ -93,15 +78,8 @@ def _tree_options(parser: Any) -> None:
         default=ID3.split,
         help="a branch for each value (default), or yes-or-no questions, whose trees are small",
     )
-    parser.add_argument(
-        "--bins",
-        action="append",
-        default=[],
-        metavar="COLUMN=1,2,4",
-        help="where to cut a number; from its public bounds by default (eight intervals). Choose edges by "
-        "public knowledge, not by looking at the data. May be given for several columns",
-    )
-    _share(parser, "half of it picks the questions, half counts the labels at the ends")
+    bins_option(parser, "eight intervals")
+    share_option(parser, "half of it picks the questions, half counts the labels at the ends")
 
 
 def _kmeans(options: argparse.Namespace, schema: Schema) -> KMeans:
@@ -110,7 +88,7 @@ def _kmeans(options: argparse.Namespace, schema: Schema) -> KMeans:
 
 def _kmeans_options(parser: Any) -> None:
     parser.add_argument("--k", type=int, required=True, metavar="N", help="how many clusters")
-    _features(parser, "numeric columns; all of them by default")
+    features_option(parser, "numeric columns; all of them by default")
     parser.add_argument(
         "--iterations",
         type=int,
@@ -118,7 +96,7 @@ def _kmeans_options(parser: Any) -> None:
         metavar="N",
         help="how many steps to take from the private start, at most (default %(default)s)",
     )
-    _share(parser, "two rounds of histograms for a start, the rest for the steps")
+    share_option(parser, "two rounds of histograms for a start, the rest for the steps")
 
 
 def _pca(options: argparse.Namespace, schema: Schema) -> PCA:
@@ -129,7 +107,7 @@ def _pca_options(parser: Any) -> None:
     parser.add_argument(
         "--components", type=int, required=True, metavar="N", help="how many directions to find"
     )
-    _features(parser, "numeric or boolean columns; all numeric ones by default")
+    features_option(parser, "numeric or boolean columns; all numeric ones by default")
     parser.add_argument(
         "--norm",
         type=float,
@@ -137,7 +115,7 @@ def _pca_options(parser: Any) -> None:
         help="rows further than this from the mean are shortened to it, each column's interval being scaled "
         "to [-1, 1]; noise grows with its square (default: the root of a third of the number of columns)",
     )
-    _share(parser, "a tenth of it for the mean, the rest for the products of the columns")
+    share_option(parser, "a tenth of it for the mean, the rest for the products of the columns")
 
 
 def _perceptron(options: argparse.Namespace, schema: Schema) -> Perceptron:
@@ -152,8 +130,8 @@ def _perceptron(options: argparse.Namespace, schema: Schema) -> Perceptron:
 
 
 def _perceptron_options(parser: Any) -> None:
-    _label(parser, "a boolean column, a category of two values, or a comparison")
-    _features(parser, "numeric or boolean columns; all but the label's by default")
+    label_option(parser, "a boolean column, a category of two values, or a comparison")
+    features_option(parser, "numeric or boolean columns; all but the label's by default")
     parser.add_argument(
         "--iterations",
         type=int,
@@ -176,15 +154,19 @@ def _perceptron_options(parser: Any) -> None:
         help="which weights to keep; where no halfspace is right of all rows, 'average' and 'best' are "
         "usually better than 'last' and cost nothing more (default %(default)s)",
     )
-    _share(parser, "split equally among the rounds")
+    share_option(parser, "split equally among the rounds")
 
 
-def _conjunction(options: argparse.Namespace, schema: Schema) -> Conjunction:
+def _conjunction(options: argparse.Namespace, schema: Schema) -> Conjunction | Select:
+    if options.select:
+        return selected_conjunction(options, schema)
+    if options.size is not None or options.bins:
+        raise QueryError("--size and --bins go with --select")
     given = listed(options.features, schema)
     return Conjunction(
         condition_in(options.label, schema),
         None if given is None else [condition_in(text, schema) for text in given],
-        error=options.error,
+        error="0.1" if options.error is None else options.error,
         confidence=options.confidence,
         negations=options.negations,
         share=options.share,
@@ -192,13 +174,12 @@ def _conjunction(options: argparse.Namespace, schema: Schema) -> Conjunction:
 
 
 def _conjunction_options(parser: Any) -> None:
-    _label(parser, "a boolean column or a comparison")
-    _features(parser, "boolean columns or comparisons; all boolean columns by default")
+    label_option(parser, "a boolean column or a comparison")
+    features_option(parser, "boolean columns or comparisons; all boolean columns by default")
     parser.add_argument(
         "--error",
-        default="0.1",
         metavar="SHARE",
-        help="how many of the rows the rule may get wrong (default %(default)s); half of it costs double",
+        help="how many of the rows the rule may get wrong (default 0.1); half of it costs double",
     )
     parser.add_argument(
         "--confidence",
@@ -213,25 +194,7 @@ def _conjunction_options(parser: Any) -> None:
         help="spend this part of the budget, and let the rule be as good as that allows; by default it costs "
         "what --error and --confidence need, and no more",
     )
-
-
-def _label(parser: Any, what: str) -> None:
-    parser.add_argument("--label", required=True, metavar="LABEL", help=f"what to predict: {what} ({SYNTAX})")
-
-
-def _features(parser: Any, what: str) -> None:
-    parser.add_argument(
-        "--features", action="append", metavar="A,B,C", help=f"{what}. May be given several times"
-    )
-
-
-def _share(parser: Any, how: str) -> None:
-    parser.add_argument(
-        "--share",
-        default="1",
-        metavar="PART",
-        help=f"the part of the budget to spend, as 0.5 or 1/2 (default: all of it); {how}",
-    )
+    add_selection(parser)
 
 
 COMMANDS = (
@@ -280,12 +243,15 @@ COMMANDS = (
         "conjunction",
         "conjunction",
         "which of many conditions hold whenever a label does",
-        "Learn a conjunction from one round, with one question for each condition.",
+        "Learn a conjunction from one round, with one question for each condition; or, with --select, "
+        "from one private choice among all conjunctions.",
         (
             "--label flu --error 0.05 --epsilon 1",
             "--label sick --features 'age>=65,sex==f' --share 1/2 --epsilon 1",
+            "--label sick --select --size 2 --negations --epsilon 1",
         ),
         _conjunction_options,
         _conjunction,
     ),
+    *BEYOND,
 )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sulq.learners.hypothesis import Hypothesis
+from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.plans.asked import Asked
 from sulq.privacy.budget import ApproxDP, Budget, PureDP
 from sulq.privacy.conversion import epsilon_of
@@ -35,12 +35,18 @@ class Account:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A hypothesis, the rounds it was learned from, and the account they were charged to; none if exact."""
+    """A hypothesis, the rounds it was learned from, and the account they were charged to; none if exact.
+
+    A learner may find nothing: then there is no hypothesis, and `otherwise` says so.
+    """
 
     title: str
-    hypothesis: Hypothesis
+    hypothesis: Hypothesis | None
     asked: tuple[Asked, ...]
     account: Account | None
+    origin: Origin
+    schema: Schema
+    otherwise: str = ""
 
     @property
     def cost(self) -> Fraction:

@@ -11,6 +11,8 @@ from html import escape
 from pathlib import Path
 
 from sulq.commands.outcome import Account, Outcome, promise_in_words
+from sulq.commands.releases import Promised
+from sulq.learners.hypothesis import Hypothesis
 from sulq.plans.asked import Asked
 from sulq.schema import Schema
 
@@ -47,8 +49,11 @@ LIMITS = (
     "What goes together in these rows need not be cause and effect; what rests on few rows may be noise.",
     "Values outside the bounds of the schema were clamped to them; missing ones became a public constant.",
 )
+SAMPLE = (
+    "The errors are about the noise. That the rows may be a sample of something larger is not part of them."
+)
+POPULATION = "The error is about a population only if the rows were drawn from it at random, one by one."
 PRIVATE_LIMITS = (
-    "The errors are about the noise. That the rows may be a sample of something larger is not part of them.",
     "The promise is about this budget. Other budgets that were spent on the same people add to it.",
     "The promise needs the schema, the label and the settings to be chosen without looking at the rows.",
 )
@@ -56,25 +61,20 @@ PRIVATE_LIMITS = (
 
 def report(outcome: Outcome) -> str:
     """A run as one HTML page."""
-    hypothesis, account = outcome.hypothesis, outcome.account
-    origin = hypothesis.origin
-    assert origin is not None
-    title, limits = outcome.title, LIMITS if account is None else (*PRIVATE_LIMITS, *LIMITS)
+    account, origin = outcome.account, outcome.origin
+    title, limits = outcome.title, _limits(outcome)
     sections = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">learned by sulq ({escape(origin.learner)}), rounds of questions: {origin.rounds} · '
         f"promise: {escape(origin.promise)} · run: {escape(origin.run)}</p>",
         "" if account is not None else _warning(),
-        f'<div class="picture">{hypothesis.picture()}</div>',
-        f"<details><summary>the same in words</summary><pre>{escape(hypothesis.describe())}</pre></details>",
-        "" if account is None else _promise(account, hypothesis.schema),
+        _learned(outcome),
+        "" if account is None else _promise(account, outcome.schema),
         _rounds(outcome.asked, account),
         "" if account is None else _left(outcome, account),
         "<h2>What this does not say</h2>",
         "<ul>" + "".join(f"<li>{escape(limit)}</li>" for limit in limits) + "</ul>",
-        "<h2>To predict with it</h2>",
-        f"<p>Read this text with <code>sulq.{type(hypothesis).__name__}.from_json</code>.</p>",
-        f"<details><summary>JSON</summary><pre>{escape(_pretty(hypothesis.to_json()))}</pre></details>",
+        "" if outcome.hypothesis is None else _to_predict_with(outcome.hypothesis),
     ]
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -82,6 +82,32 @@ def report(outcome: Outcome) -> str:
     )
     body = "\n".join(section for section in sections if section)
     return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
+
+
+def _learned(outcome: Outcome) -> str:
+    found = outcome.hypothesis
+    if found is None:
+        return f"<p>{escape(outcome.otherwise)}</p>"
+    words = f"<pre>{escape(found.describe())}</pre>"
+    return (
+        f'<div class="picture">{found.picture()}</div>'
+        f"<details><summary>the same in words</summary>{words}</details>"
+    )
+
+
+def _to_predict_with(found: Hypothesis) -> str:
+    return (
+        "<h2>To predict with it</h2>"
+        f"<p>Read this text with <code>sulq.{type(found).__name__}.from_json</code>.</p>"
+        f"<details><summary>JSON</summary><pre>{escape(_pretty(found.to_json()))}</pre></details>"
+    )
+
+
+def _limits(outcome: Outcome) -> list[str]:
+    if outcome.account is None:
+        return [*LIMITS]
+    promised = any(isinstance(question, Promised) for asked in outcome.asked for question in asked.questions)
+    return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *LIMITS]
 
 
 def _warning() -> str:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sulq.commands.outcome import SYMBOLS, Account, Outcome, spending
+from sulq.commands.releases import Release
 from sulq.oracles.curator import Curator
 from sulq.plans.asked import Asked
 from sulq.plans.rehearsal import Rehearsal
@@ -59,7 +60,8 @@ def clear_line(console: Console) -> None:
 
 def show_outcome(outcome: Outcome, console: Console) -> None:
     """Print the hypothesis, then what it cost, how sure it is, and how to go on."""
-    console.print(outcome.hypothesis.drawing())
+    found = outcome.hypothesis
+    console.print(Text(outcome.otherwise) if found is None else found.drawing())
     console.print()
     account = outcome.account
     if account is None:
@@ -73,8 +75,6 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
 
 
 def _summary(outcome: Outcome, account: Account) -> list[tuple[str, str]]:
-    origin = outcome.hypothesis.origin
-    assert origin is not None
     now = ""
     if outcome.charged < outcome.cost:
         now = f"; only {account.words(outcome.charged)} of it now, the rest was paid for before"
@@ -84,7 +84,7 @@ def _summary(outcome: Outcome, account: Account) -> list[tuple[str, str]]:
         ("cost", account.words(outcome.cost) + part + now),
         ("left", account.words(account.remaining)),
         ("ledger", account.ledger),
-        ("run", f"{origin.run}: the same command again costs nothing"),
+        ("run", f"{outcome.origin.run}: the same command again costs nothing"),
     ]
 
 
@@ -103,6 +103,20 @@ def show_rehearsal(plan: Rehearsal, rows: int, ledger: str, console: Console) ->
         console.print(
             "Rounds after the first depend on answers: their number and their groups are an estimate."
         )
+
+
+def show_release(release: Release, curator: Curator, rows: int | None, ledger: str, console: Console) -> None:
+    """Print what a run of one release would ask and pay, and how many rows its promise needs."""
+    unit, total = curator.calibration.unit, curator.calibration.total
+    console.print(
+        Text(f"A rehearsal under {curator.promise}. The data was not asked, and nothing was spent.\n")
+    )
+    console.print(rounds_table((Asked(1, (release.question,), release.cost),), total, unit))
+    whole = f"\nOne release, for {spending(release.cost, unit)} of {amount(total)}; {ledger}."
+    console.print(Text(whole), soft_wrap=True)
+    if release.needed is not None:
+        there = "; how many there are is not public" if rows is None else f"; there are {rows:,}"
+        console.print(Text(f"The promise needs {release.needed:,} rows{there}."), soft_wrap=True)
 
 
 def rounds_table(rounds: tuple[Asked, ...], total: Fraction, unit: str) -> Table:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import secrets
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq.errors import BudgetError
 from sulq.sources.source import Source
@@ -24,13 +26,11 @@ class Cohorts:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._given = 0
-        # Whom a question goes to is no secret, and no promise rests on it: a good generator will do.
-        self._order = np.random.default_rng(secrets.randbits(128)).permutation(source.rows)
 
     @property
     def left(self) -> int:
         """How many were not asked yet."""
-        return len(self._order) - self._given
+        return self.source.rows - self._given
 
     def require(self, size: int) -> None:
         """Refuse, with nobody asked, if so many are not left."""
@@ -43,3 +43,8 @@ class Cohorts:
         chosen = self._order[self._given : self._given + size]
         self._given += size
         return self.source.only(chosen)
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        # Whom a question goes to is no secret, and no promise rests on it: a good generator will do.
+        return np.random.default_rng(secrets.randbits(128)).permutation(self.source.rows)

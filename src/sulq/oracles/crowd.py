@@ -68,7 +68,7 @@ class Crowd(Surveyor):
 
     def influence(self, round_: Round) -> list[float]:
         """How far one made-up report can move each answer; of a mean, its total."""
-        surveys = iter(self._surveys(round_))
+        surveys = iter(self.surveys(round_))
         return [max(next(surveys).influence for _ in query.parts) for query in round_.queries]
 
     @property

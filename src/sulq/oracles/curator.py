@@ -62,7 +62,7 @@ class Curator:
         A run that asks the same round again gets the stored answers at no cost, so an interrupted run is
         resumed by asking everything again. Raises BudgetError, with nothing spent, if too little is left.
         """
-        terms = self._terms(round_)
+        terms = self.terms(round_)
         asked = {"round": round_.form, "allowance": str(self.allowance)}
         question = json.dumps(asked, sort_keys=True, separators=(",", ":"))
         answer = self.ledger.release(run, question, terms.cost, lambda: self._release(round_, terms))
@@ -96,14 +96,14 @@ class Curator:
 
     def cost(self, round_: Round) -> Fraction:
         """What a round would cost, in the unit of the budget. Nothing is spent and no row is read."""
-        return self._terms(round_).cost
+        return self.terms(round_).cost
 
     def error(self, round_: Round, beta: float) -> list[float | None]:
         """How far off each answer would be, but for a chance of `beta` each. Nothing is spent.
 
         None for a mean whose count is not public: its error depends on that count.
         """
-        terms, scope = self._terms(round_), self.source.scope
+        terms, scope = self.terms(round_), self.source.scope
         noises, selections = iter(terms.noises), iter(terms.selections)
         errors: list[float | None] = []
         for query in round_.queries:
@@ -144,7 +144,7 @@ class Curator:
         """What is left of the budget, in its unit."""
         return self.ledger.remaining
 
-    def _terms(self, round_: Round) -> Terms:
+    def terms(self, round_: Round) -> Terms:
         """What the round costs and the noise it gets, or a refusal: from public facts alone."""
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")

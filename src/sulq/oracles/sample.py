@@ -49,11 +49,11 @@ class Sample(Surveyor):
 
     def cost(self, round_: Round) -> int:
         """How many rows a round would use up, or look at if they are not used up. None is looked at."""
-        sizes = [survey.size for survey in self._surveys(round_)]
+        sizes = [survey.size for survey in self.surveys(round_)]
         return sum(sizes) if self.fresh else max(sizes)
 
-    def _surveys(self, round_: Round) -> list[Survey]:
-        surveys, rows = super()._surveys(round_), self.source.rows
+    def surveys(self, round_: Round) -> list[Survey]:
+        surveys, rows = super().surveys(round_), self.source.rows
         if self.fresh:
             return surveys
         most = max(survey.size for survey in surveys)

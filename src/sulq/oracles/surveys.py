@@ -147,7 +147,7 @@ class Surveyor(ABC):
 
         Raises BudgetError, with nobody asked, if too few people are left.
         """
-        surveys = self._surveys(round_)
+        surveys = self.surveys(round_)
         if (run, round_.key) not in self._told:
             self._require(sum(survey.size for survey in surveys))
             parts = iter([survey.known(self._cohorts) for survey in surveys])
@@ -160,14 +160,14 @@ class Surveyor(ABC):
 
     def cost(self, round_: Round) -> int:
         """How many people a round would ask. Nobody is asked."""
-        return sum(survey.size for survey in self._surveys(round_))
+        return sum(survey.size for survey in self.surveys(round_))
 
     def error(self, round_: Round, beta: float) -> list[float | None]:
         """How far off each answer would be, but for a chance of `beta` each. Nobody is asked.
 
         None for a mean among some rows only: its error depends on how many they are.
         """
-        surveys = iter(self._surveys(round_))
+        surveys = iter(self.surveys(round_))
         errors: list[float | None] = []
         for query in round_.queries:
             parts = [next(surveys).blank() for _ in query.parts]
@@ -191,7 +191,7 @@ class Surveyor(ABC):
         if self._cohorts is not None:
             self._cohorts.require(people)
 
-    def _surveys(self, round_: Round) -> list[Survey]:
+    def surveys(self, round_: Round) -> list[Survey]:
         """Whom to ask what, or a refusal: from public facts alone."""
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")

@@ -23,12 +23,14 @@ except ImportError:
 from sulq.sklearn.classifiers import ConjunctionClassifier, PerceptronClassifier, TreeClassifier
 from sulq.sklearn.clusters import KMeans
 from sulq.sklearn.components import PCA, TruncatedSVD
+from sulq.sklearn.selection import SelectClassifier
 
 __all__ = [
     "PCA",
     "ConjunctionClassifier",
     "KMeans",
     "PerceptronClassifier",
+    "SelectClassifier",
     "TreeClassifier",
     "TruncatedSVD",
 ]

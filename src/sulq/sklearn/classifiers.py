@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from sulq.beyond.select import Select
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.learner import Learner
@@ -47,7 +48,7 @@ class Classifier(ClassifierMixin, Estimator):
         order = np.argsort(texts)
         return np.asarray(self.classes_[order[np.searchsorted(texts, said, sorter=order)]])
 
-    def _learner(self, features: list[str], label: str) -> Learner[Any]:
+    def _learner(self, features: list[str], label: str) -> Learner[Any] | Select:
         raise NotImplementedError
 
     def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:

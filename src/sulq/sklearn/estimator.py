@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sulq.learners.learner import H, Learner
+from sulq.beyond.select import Select
+from sulq.learners.learner import Learner
 from sulq.queries.expressions import Node
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds
@@ -61,7 +62,7 @@ class Estimator(BaseEstimator):
     def _kinds(self, names: list[str], columns: list[Any]) -> dict[str, Kind]:
         return kinds(names, columns, self.bounds, Boolean())
 
-    def _learned(self, learner: Learner[H], frame: Frame, schema: Schema) -> H:
+    def _learned(self, learner: Learner[Any] | Select, frame: Frame, schema: Schema) -> Any:
         """What the learner learns from a curator, who is gone afterwards, with the rows and the ledger."""
         rows = open_source(frame, schema)
         curator = rows.curator(

@@ -1,0 +1,186 @@
+"""Rows, error, confidence and ε: given the others, the one that is left, or what would be possible instead.
+
+Everything here is asked of `Bounds`, which say how many rows the papers ask for, and whether a number of rows
+is enough by the tight account. Each number is found for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+from sulq.errors import QueryError
+from sulq.plans.search import smallest_number, smallest_rows
+
+ERRORS = range(-6, 0)
+CHANCES = range(-12, 0)
+EPSILONS = range(-4, 2)
+
+
+@dataclass(frozen=True)
+class Both:
+    """A number twice: as the papers have it, and as small as it can be proved. None: no number will do.
+
+    >>> Both(47217660, 44583).ratio
+    1059.1
+    """
+
+    paper: float | None
+    tight: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times larger the papers' is."""
+        return None if not self.paper or not self.tight else round(self.paper / self.tight, 1)
+
+
+class Bounds(Protocol):
+    """How many rows a learner needs for an error, but for a chance of `beta`; ε is None if there is none."""
+
+    def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
+        """By the papers' account."""
+        ...
+
+    def enough(self, rows: int, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> bool:
+        """Whether so many are enough, by the tight account."""
+        ...
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is wanted of a learner. Of `rows`, and with rows of one other, None asks for it.
+
+    `exactly`: the learner finds its target or fails, there is no error to trade; it is 0 then. `private`:
+    there is an ε.
+    """
+
+    error: Fraction | None
+    beta: Fraction | None
+    epsilon: Fraction | None
+    rows: int | None
+    exactly: bool
+    private: bool
+
+    @property
+    def completed(self) -> Terms:
+        """The same with something usual in the place of what is not given."""
+        return replace(
+            self,
+            error=Fraction(1, 10) if self.error is None else self.error,
+            beta=Fraction(1, 20) if self.beta is None else self.beta,
+            epsilon=Fraction(1) if self.epsilon is None and self.private else self.epsilon,
+        )
+
+    def describe(self) -> str:
+        """What is given, for people."""
+        error = "learning it exactly" if self.exactly else f"an error of {short(self.error)}"
+        epsilon = f" at ε = {short(self.epsilon)}" if self.private else ""
+        return f"{error}{epsilon} with confidence {short(None if self.beta is None else 1 - self.beta)}"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The four numbers, each twice."""
+
+    rows: Both
+    error: Both
+    confidence: Both
+    epsilon: Both
+
+
+def solved(bounds: Bounds, terms: Terms) -> Figures:
+    """The number that is not given, by both accounts; if all are given, that the rows are enough."""
+    sure = None if terms.beta is None else 1 - terms.beta
+    given = Figures(_same(terms.rows), _same(terms.error), _same(sure), _same(terms.epsilon))
+    if terms.rows is None:
+        found = _rows(bounds, terms)
+        if found.tight is None:
+            raise QueryError(f"{terms.describe()} takes more than 2^50 rows: ask for less")
+        return replace(given, rows=found)
+    if terms.private and terms.epsilon is None:
+        return replace(given, epsilon=_possible(_epsilon(bounds, terms), bounds, terms))
+    if terms.error is None:
+        return replace(given, error=_possible(_error(bounds, terms), bounds, terms))
+    if terms.beta is None:
+        return replace(given, confidence=_possible(_confidence(bounds, terms), bounds, terms))
+    if not bounds.enough(terms.rows, terms.error, terms.beta, terms.epsilon):
+        raise QueryError(f"{terms.rows:,} rows are too few: {offer(bounds, terms)}")
+    return given
+
+
+def offer(bounds: Bounds, terms: Terms) -> str:
+    """What would be possible, in words: with as many rows as it takes, and with the rows that are given."""
+    full = terms.completed
+    needed = _rows(bounds, full).tight
+    said = [f"{full.describe()} takes " + ("more than 2^50 rows" if needed is None else f"{needed:,} rows")]
+    if terms.rows is not None:
+        if terms.private:
+            said.append(_at("ε = ", _epsilon(bounds, full).tight, replace(full, private=False)))
+        if terms.exactly:
+            said.append(_at("a confidence of ", _confidence(bounds, full).tight, full))
+        else:
+            said.append(_at("an error of ", _error(bounds, full).tight, full))
+    return f"; with {terms.rows or 0:,} rows, ".join(filter(None, said))
+
+
+def short(number: Fraction | None) -> str:
+    """A number in few digits."""
+    return "any" if number is None else f"{float(number):.10g}"
+
+
+def _rows(bounds: Bounds, terms: Terms) -> Both:
+    error, beta, epsilon = terms.error, terms.beta, terms.epsilon
+    assert error is not None and beta is not None
+    tight = smallest_rows(lambda rows: bounds.enough(rows, error, beta, epsilon))
+    return Both(bounds.paper(error, beta, epsilon), tight)
+
+
+def _epsilon(bounds: Bounds, terms: Terms) -> Both:
+    error, beta = terms.error, terms.beta
+    assert error is not None and beta is not None
+    return _both(bounds, terms, EPSILONS, lambda epsilon: (error, beta, epsilon))
+
+
+def _error(bounds: Bounds, terms: Terms) -> Both:
+    beta, epsilon = terms.beta, terms.epsilon
+    assert beta is not None
+    return _both(bounds, terms, ERRORS, lambda error: (error, beta, epsilon))
+
+
+def _confidence(bounds: Bounds, terms: Terms) -> Both:
+    error, epsilon = terms.error, terms.epsilon
+    assert error is not None
+    chances = _both(bounds, terms, CHANCES, lambda beta: (error, beta, epsilon))
+    return Both(*(None if chance is None else 1 - chance for chance in (chances.paper, chances.tight)))
+
+
+def _both(
+    bounds: Bounds,
+    terms: Terms,
+    decades: range,
+    terms_at: Callable[[Fraction], tuple[Fraction, Fraction, Fraction | None]],
+) -> Both:
+    """The smallest number with which the rows are enough."""
+    rows = terms.rows
+    assert rows is not None
+    paper = smallest_number(lambda number: bounds.paper(*terms_at(number)) <= rows, decades)
+    tight = smallest_number(lambda number: bounds.enough(rows, *terms_at(number)), decades)
+    return Both(*(None if number is None else float(number) for number in (paper, tight)))
+
+
+def _possible(found: Both, bounds: Bounds, terms: Terms) -> Both:
+    if found.tight is None:
+        raise QueryError(f"{terms.rows:,} rows are too few: {offer(bounds, terms)}")
+    return found
+
+
+def _at(name: str, number: float | None, terms: Terms) -> str:
+    at = f" at ε = {short(terms.epsilon)}" if terms.private else ""
+    return "" if number is None else f"{name}{number:.10g}{at} is possible"
+
+
+def _same(number: Fraction | int | None) -> Both:
+    value = number if number is None or isinstance(number, int) else float(number)
+    return Both(value, value)

@@ -1,0 +1,301 @@
+"""How many rows a learner needs, how good it will be, and what privacy that takes, before there are any rows.
+
+Rows, error, confidence and ε hang together: given the others, a plan has the one that is left, and has it
+twice, by the bound of the papers, its constants made explicit, and as small as exact tails allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, get_args
+
+from sulq.beyond.parity import Parity
+from sulq.beyond.select import Select
+from sulq.errors import QueryError
+from sulq.learners.conjunction import Conjunction
+from sulq.learners.learner import Learner
+from sulq.learners.masked_parity import MaskedParity
+from sulq.plans.bounds import Both, Bounds, Figures, Terms, offer, short, solved
+from sulq.plans.models import Model, theorem
+from sulq.plans.needs import label_of
+from sulq.plans.rehearsal import Rehearsal, rehearse
+from sulq.plans.released import released_bounds
+from sulq.plans.statistical import StatisticalBounds
+from sulq.queries.query import Exact
+from sulq.schema import Schema
+
+NONE = Both(None, None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a learner needs, and what comes of it.
+
+    `learner`, `oracle`: what to run, and on which oracle of a source, for the promise to hold. `rows`,
+    `error`, `confidence`, `epsilon`: a number that was given stands there twice. `rounds`, `queries` and the
+    `tolerances` of the queries are the theorem's. `covered`: whether the promise is about the distribution
+    of the rows although the same rows answer several questions; `reuse` says why. A plan that is an
+    `estimate` comes from a rehearsal, and promises nothing.
+    """
+
+    learner: Any
+    model: Model
+    oracle: str
+    rows: Both
+    error: Both
+    confidence: Both
+    epsilon: Both
+    noise_rate: Fraction
+    rounds: int
+    queries: int
+    tolerances: tuple[float, ...]
+    theorem: str
+    covered: bool
+    reuse: str
+    estimate: bool = False
+    rehearsal: Rehearsal | None = None
+
+
+def plan(
+    learner: Any,
+    schema: Any,
+    *,
+    error: Exact | None = None,
+    confidence: Exact | None = None,
+    epsilon: Exact | None = None,
+    rows: int | None = None,
+    model: Model = "curator",
+    noise_rate: Exact = 0,
+) -> Plan:
+    """What a learner needs to keep its promise about the distribution that rows are drawn from.
+
+    Without `rows`, a plan says how many it takes. With `rows` and without `epsilon`, it says the smallest ε;
+    with both, the smallest `error` (of masked parity, which is learned exactly or not, the `confidence`).
+    With everything given it is checked, and refused with what would be possible instead. Where they are not
+    given or asked for, `error` and `confidence` are the learner's own. No data is needed, nothing is spent.
+
+    `model`: who answers. "exact": the rows are all there is. "sample": rows are a sample, without privacy.
+    "curator": one who is trusted. "crowd": nobody is. `noise_rate`: how often labels are wrong.
+
+    `Conjunction` and `MaskedParity` have theorems under every model, `Parity` and `Select` under a curator.
+    Other learners are rehearsed on made-up rows, for which `rows` and `epsilon` are needed; such a plan is
+    an `estimate`.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
+    >>> learner = sulq.Conjunction("flu", error=0.05)
+    >>> plan(learner, schema, epsilon=1).rows
+    Both(paper=473529, tight=1822)
+    >>> plan(learner, schema, epsilon=1, rows=10_000).error.tight
+    0.00907
+    >>> plan(learner, schema, rows=10_000).epsilon.tight
+    0.128
+    """
+    declared = Schema.of(schema)
+    if model not in get_args(Model):
+        raise QueryError(f"the model is one of {', '.join(get_args(Model))}, not {model!r}")
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
+        raise QueryError(f"rows must be a whole number from 1, not {rows!r}")
+    if not isinstance(learner, Learner | Parity | Select):
+        raise QueryError(f"a plan is for a learner, not for {type(learner).__name__}")
+    wanted = _Wanted(
+        _number("error", error),
+        _number("confidence", confidence),
+        _number("epsilon", epsilon),
+        rows,
+        model,
+        _number("noise_rate", noise_rate) or Fraction(0),
+    )
+    if isinstance(learner, Conjunction | MaskedParity | Parity | Select):
+        return _proved(learner, declared, wanted)
+    return _rehearsed(learner, declared, wanted)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    error: Fraction | None
+    confidence: Fraction | None
+    epsilon: Fraction | None
+    rows: int | None
+    model: Model
+    rate: Fraction
+
+
+def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schema, wanted: _Wanted) -> Plan:
+    if schema.rows_per_unit > 1:
+        raise QueryError(
+            "where a person may have several rows, rows are no independent draws, and the theorems do not "
+            "speak of them: rehearse instead, with `sulq learn … --dry-run`"
+        )
+    terms = _terms(learner, wanted)
+    if not 0 <= wanted.rate < Fraction(1, 2):
+        other = replace(wanted, rate=Fraction(4, 10))
+        raise QueryError(
+            f"noise_rate must be at least 0 and less than 1/2, not {short(wanted.rate)}: labels that are "
+            "wrong half of the time say nothing, and more often, the opposite"
+            + _offer(learner, schema, other, terms, "at a rate of 0.4, ")
+        )
+    _check_terms(learner, schema, wanted, terms)
+    bounds = _bounds(learner, schema, wanted)
+    figures = solved(bounds, terms)
+    if not isinstance(bounds, StatisticalBounds):
+        return _released(learner, figures, terms)
+    error = Fraction(str(figures.error.tight)) if not terms.exactly else Fraction(0)
+    needs = bounds.needs(error)
+    crowd = wanted.model == "crowd"
+    return Plan(
+        replace(needs.learner, confidence=Fraction(str(figures.confidence.tight))),
+        wanted.model,
+        _oracle(learner, wanted, figures),
+        figures.rows,
+        figures.error,
+        figures.confidence,
+        figures.epsilon,
+        wanted.rate,
+        len(needs.rounds),
+        len(needs.tolerances),
+        needs.tolerances,
+        theorem(wanted.model, needs.theorem, wanted.rate),
+        covered=True,
+        reuse="nobody is asked twice" if crowd else needs.fixed,
+    )
+
+
+def _terms(learner: Any, wanted: _Wanted) -> Terms:
+    """What is given, what is the learner's own, and what is asked for."""
+    exactly, private = isinstance(learner, MaskedParity), wanted.model in ("curator", "crowd")
+    if exactly and wanted.error is not None:
+        raise QueryError("masked parity is learned exactly: state a confidence, not an error")
+    if wanted.epsilon is not None and not private:
+        raise QueryError(f"there is no noise in the model {wanted.model!r}: leave epsilon out")
+    if wanted.rows is None and wanted.epsilon is None and private:
+        raise QueryError("state epsilon to hear how many rows it takes, or rows to hear which epsilon")
+    asked = wanted.rows is not None and (wanted.epsilon is not None or not private)
+    error = wanted.error
+    if exactly:
+        error = Fraction(0)
+    elif error is None and not asked:
+        if learner.error is None:
+            raise QueryError("state the error that is wanted")
+        error = Fraction(str(learner.error))
+    confidence = wanted.confidence
+    if confidence is None and not (asked and exactly):
+        confidence = Fraction(str(learner.confidence))
+    return Terms(
+        error, None if confidence is None else 1 - confidence, wanted.epsilon, wanted.rows, exactly, private
+    )
+
+
+def _check_terms(learner: Any, schema: Schema, wanted: _Wanted, terms: Terms) -> None:
+    """Refuse what no number of rows can give, and say what some can."""
+    if terms.error is not None and not terms.exactly and not 0 < terms.error < 1:
+        other = replace(terms, error=Fraction(1, 100))
+        raise QueryError(
+            f"error must lie strictly between 0 and 1, not {short(terms.error)}: no number of rows rules "
+            f"every mistake out{_offer(learner, schema, wanted, other)}"
+        )
+    if terms.beta is not None and not 0 < terms.beta < 1:
+        other = replace(terms, beta=Fraction(1, 10**6))
+        raise QueryError(
+            f"confidence must lie strictly between 0 and 1, not {short(1 - terms.beta)}: rows may always be "
+            f"drawn badly{_offer(learner, schema, wanted, other)}"
+        )
+    if terms.epsilon is not None and terms.epsilon <= 0:
+        other = replace(terms, epsilon=Fraction(1, 10))
+        raise QueryError(
+            f"epsilon must be a positive number, not {short(terms.epsilon)}: at 0 nothing can be learned"
+            f"{_offer(learner, schema, wanted, other)}"
+        )
+
+
+def _offer(learner: Any, schema: Schema, wanted: _Wanted, terms: Terms, lead: str = "") -> str:
+    """What would be possible, in words, if what else was asked for makes sense."""
+    try:
+        return f"; {lead}{offer(_bounds(learner, schema, wanted), terms)}"
+    except QueryError:
+        return ""
+
+
+def _bounds(learner: Any, schema: Schema, wanted: _Wanted) -> Bounds:
+    if isinstance(learner, Conjunction | MaskedParity):
+        return StatisticalBounds(learner, schema, wanted.model, wanted.rate)
+    if wanted.model != "curator" or wanted.rate:
+        raise QueryError(
+            f"{type(learner).__name__} looks at rows, not at sums, so only a trusted curator can run it, "
+            "and wrong labels are not covered"
+        )
+    return released_bounds(learner, schema)
+
+
+def _released(learner: Any, figures: Figures, terms: Terms) -> Plan:
+    found = "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)"
+    own = replace(
+        learner,
+        error=Fraction(str(figures.error.tight)),
+        confidence=Fraction(str(figures.confidence.tight)),
+        share=1,
+    )
+    return Plan(
+        own,
+        "curator",
+        f"source.curator(epsilon={figures.epsilon.tight:.10g})",
+        figures.rows,
+        figures.error,
+        figures.confidence,
+        figures.epsilon,
+        Fraction(0),
+        rounds=1,
+        queries=1,
+        tolerances=(),
+        theorem=found if isinstance(learner, Parity) else "Theorem 3.4 (full paper)",
+        covered=True,
+        reuse="there is one release only",
+    )
+
+
+def _oracle(learner: Any, wanted: _Wanted, figures: Figures) -> str:
+    private = "" if figures.epsilon.tight is None else f"epsilon={figures.epsilon.tight:.10g}"
+    said = f"source.{wanted.model}({'fresh=False' if wanted.model == 'sample' else private})"
+    if wanted.rate:
+        said += f".denoised({label_of(learner)!r}, {float(wanted.rate):.10g})"
+    return said
+
+
+def _rehearsed(learner: Learner[Any], schema: Schema, wanted: _Wanted) -> Plan:
+    """No theorem: what the learner asks of made-up rows, what it pays, and how well it is answered."""
+    name = type(learner).__name__
+    if wanted.error is not None or wanted.confidence is not None or wanted.rate:
+        raise QueryError(f"no theorem says how good {name} is: leave error, confidence and noise_rate out")
+    if wanted.model != "curator" or wanted.rows is None or wanted.epsilon is None:
+        raise QueryError(
+            f"no theorem says how many rows {name} needs: state rows and epsilon, and it is rehearsed under "
+            "a curator on so many made-up rows"
+        )
+    found = rehearse(learner, schema, wanted.rows, epsilon=wanted.epsilon)
+    return Plan(
+        learner,
+        "curator",
+        f"source.curator(epsilon={short(wanted.epsilon)})",
+        Both(None, wanted.rows),
+        NONE,
+        NONE,
+        Both(None, float(found.cost)),
+        Fraction(0),
+        len(found.rounds),
+        sum(asked.queries for asked in found.rounds),
+        (),
+        "none: a rehearsal on made-up rows",
+        covered=False,
+        reuse="nothing is promised about the distribution of the rows",
+        estimate=True,
+        rehearsal=found,
+    )
+
+
+def _number(name: str, value: Exact | None) -> Fraction | None:
+    """A number as the fraction its shortest decimal denotes; whether it is possible is looked at later."""
+    try:
+        return None if value is None else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise QueryError(f"{name} must be a number, not {value!r}") from None

@@ -1,0 +1,45 @@
+"""Plans of learners that ask statistical queries and have a theorem: conjunctions and masked parity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from sulq.learners.conjunction import Conjunction
+from sulq.plans.models import Failing, Model, failing, paper_rows
+from sulq.plans.needs import Needs, Planned, needs
+from sulq.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticalBounds:
+    """What the learner needs under a trust model, where labels are wrong at a rate."""
+
+    learner: Planned
+    schema: Schema
+    model: Model
+    rate: Fraction
+
+    def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
+        tolerances, strength = self.needs(error).tolerances, None if epsilon is None else float(epsilon)
+        return paper_rows(self.model, tolerances, float(beta), strength, float(self.rate))
+
+    def enough(self, rows: int, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> bool:
+        return _failing(self, error, epsilon)(rows) <= beta
+
+    def needs(self, error: Fraction) -> Needs:
+        """What the learner needs for this error; masked parity is learned exactly, whatever it is."""
+        return _needs(self, error)
+
+
+@lru_cache(maxsize=64)
+def _needs(bounds: StatisticalBounds, error: Fraction) -> Needs:
+    learner = bounds.learner
+    asked = replace(learner, error=error) if isinstance(learner, Conjunction) else learner
+    return needs(asked, bounds.schema, bounds.rate)
+
+
+@lru_cache(maxsize=64)
+def _failing(bounds: StatisticalBounds, error: Fraction, epsilon: Fraction | None) -> Failing:
+    return failing(bounds.needs(error), bounds.schema, bounds.model, epsilon)

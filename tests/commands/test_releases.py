@@ -1,0 +1,397 @@
+"""The learners of `sulq learn` that ask for one release: parities, stumps, and conjunctions that are chosen."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.cli import main
+from sulq.commands.learners import run_name
+from sulq.commands.releases import Releasing, release_of
+from sulq.oracles.curator import Curator
+from sulq.plans.asked import Asked
+from sulq.privacy.ledger import Ledger
+
+Captured = pytest.CaptureFixture[str]
+ROWS = 4000
+PARITY = [
+    "parity",
+    "--label",
+    "odd",
+    "--features",
+    "a,b,c,d",
+    "--error",
+    "0.2",
+    "--confidence",
+    "0.999999999",
+]
+NO_PARITY = ["parity", "--label", "even", "--features", "a,b,c,d", "--error", "0.2"]
+STUMP = ["stump", "--label", "age>=50", "--features", "a,plan,height", "--bins", "height=0.5,1"]
+SELECT = ["conjunction", "--select", "--label", "both", "--features", "a,b,c,d"]
+RUNS = {
+    "parity": (PARITY, "a xor c"),
+    "stump": (STUMP, "height >= 1"),
+    "monotone conjunctions": (SELECT, "a and b"),
+    "conjunctions": ([*SELECT, "--negations"], "a and b"),
+    "small conjunctions": ([*SELECT[:4], "--size", "2"], "a and b"),
+    "small conjunctions with bins": (
+        [*SELECT[:3], "young", "--features", "a,age", "--size", "2", "--negations", "--bins", "age=20,40"],
+        "a and age < 40",
+    ),
+}
+
+
+@cache
+def rows() -> str:
+    """People whose label `odd` is a parity of a and c, and whose label `even` has nothing to do with the bits."""
+    rng = np.random.default_rng(3)
+    bits = rng.random((4, ROWS)) < 0.5
+    lines = ["a,b,c,d,odd,even,both,young,age,height,plan,who"]
+    for row, (own, age) in enumerate(zip(bits.T.tolist(), rng.integers(0, 100, ROWS).tolist(), strict=True)):
+        a, b, c, _ = own
+        labels = [a != c, row % 2 == 0, a and b, a and age < 40]
+        plan = "free" if row % 3 else "paid"
+        lines.append(",".join(map(str, [*own, *labels, age, age / 50, plan, row // 2])))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> list[str]:
+    return write_people(tmp_path)
+
+
+def write_people(folder: Path, unit: bool = False) -> list[str]:
+    """Write data and a schema; what to say of them on a command line."""
+    (folder / "people.csv").write_text(rows())
+    names = [*"abcd", "odd", "even", "both", "young"]
+    schema = "".join(f'[columns.{name}]\ntype = "boolean"\n' for name in names)
+    schema += '[columns.age]\ntype = "integer"\nlow = 0\nhigh = 100\n'
+    schema += '[columns.height]\ntype = "real"\nlow = 0\nhigh = 2\n'
+    schema += '[columns.plan]\ntype = "category"\nvalues = ["free", "paid"]\nmissing = "free"\n'
+    protected = '[unit]\ncolumn = "who"\nrows = 2\n' if unit else ""
+    (folder / "people.toml").write_text(protected + schema)
+    return [str(folder / "people.csv"), "--schema", str(folder / "people.toml")]
+
+
+def run(arguments: list[str], people: list[str], *more: str) -> int:
+    return main(["learn", arguments[0], *people, *arguments[1:], *more])
+
+
+def spent(folder: Path) -> Fraction:
+    with Ledger.read(folder / "people.csv.ledger") as opened:
+        return opened.spent
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+class Text(HTMLParser):
+    """What a page says."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.said = ""
+        self.feed(page)
+
+    def handle_data(self, data: str) -> None:
+        self.said += data
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("budget", [["--epsilon", "20"], ["--rho", "100", "--neighbours", "add-remove"]])
+def test_a_release_runs_from_a_file_to_its_results(
+    name: str, budget: list[str], people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    """The right hypothesis leads by hundreds of rows, so at these budgets another has a chance below 1e-30.
+
+    A parity is missed with a chance of at most 1e-9, by its confidence.
+    """
+    arguments, said = RUNS[name]
+    results = ["--report", str(tmp_path / "out.html"), "--json", str(tmp_path / "out.json")]
+    assert run(arguments, people, *budget, *results) == 0
+    told = capsys.readouterr()
+    kind = {"parity": sulq.ParityRule, "stump": sulq.Selected}.get(arguments[0], sulq.Rule)
+    hypothesis = kind.from_json((tmp_path / "out.json").read_text())
+    assert hypothesis.describe() == said
+    assert hypothesis.origin is not None
+    assert told.out.startswith(f"{said}\n")
+    assert f"{hypothesis.origin.run}: the same command again costs nothing" in told.out
+    assert told.err.startswith("round 1: which ")
+    assert told.err.count("\n") == 1
+    page = (tmp_path / "out.html").read_text()
+    assert hypothesis.picture() in page
+    assert f"sulq.{kind.__name__}.from_json" in page
+    assert "What it cost" in page
+    assert spent(tmp_path) == Fraction(budget[1])
+
+
+def test_a_parity_is_tested_on_rows_of_its_own(people: list[str], capsys: Captured) -> None:
+    """All parts may say ⊥, with a chance of 2^-13. Another parity is found with a chance below 1e-30."""
+    arguments = [*PARITY[:5], "--amplification", "test-set", "--error", "0.5", "--confidence", "0.99"]
+    assert run(arguments, people, "--epsilon", "20", "--dry-run") == 0
+    assert run(arguments, people, "--rho", "100", "--neighbours", "add-remove") == 2
+    assert "a test set needs a public number of rows" in capsys.readouterr().err
+    assert run(arguments, people, "--epsilon", "20") == 0
+    assert capsys.readouterr().out.startswith(("a xor c\n", "No parity was found"))
+
+
+def test_the_same_release_again_costs_nothing_and_another_name_is_another_run(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    more = ["--epsilon", "40", "--share", "1/4"]
+    for _ in range(2):
+        assert run(PARITY, people, *more) == 0
+        assert spent(tmp_path) == 10
+    told = capsys.readouterr()
+    assert "answered from the ledger" in told.err
+    assert "only ε = 0 of it now" in told.out
+    assert run(PARITY, people, *more, "--run", "another") == 0
+    assert spent(tmp_path) == 20
+    assert run(STUMP, people, *more) == run(SELECT, people, *more) == 0
+    assert run(STUMP, people, "--epsilon", "40", "--share", "1/8") == 2
+    assert "the budget is spent" in capsys.readouterr().err
+    assert run(STUMP, people, *more) == 0
+    assert main(["ledger", "show", str(tmp_path / "people.csv.ledger"), "--entries"]) == 0
+    shown = capsys.readouterr().out
+    assert "parity" in shown and "select" in shown
+
+
+def test_that_no_parity_was_found_is_an_outcome(people: list[str], tmp_path: Path, capsys: Captured) -> None:
+    """Each run solves the equations of over a thousand rows of 16 kinds, every kind with both labels a hundred
+    times: that no two contradict each other has a chance below 1e-30.
+    """
+    results = ["--report", str(tmp_path / "out.html"), "--json", str(tmp_path / "out.json")]
+    assert run(NO_PARITY, people, "--epsilon", "4", *results) == 0
+    told = capsys.readouterr()
+    assert "No parity was found (⊥)." in words(told.out)
+    assert "would be at most 5 %" in words(told.out)
+    assert "the same command again costs nothing" in told.out
+    assert (tmp_path / "out.json").read_text() == "null\n"
+    page = (tmp_path / "out.html").read_text()
+    said = words(Text(page).said)
+    for part in (
+        "No parity found in people.csv",
+        "No parity was found (⊥).",
+        "ε = 4 (pure)",
+        "This run cost ε = 4",
+    ):
+        assert part in said
+    assert "from_json" not in page and "<svg" not in page
+    assert spent(tmp_path) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (PARITY, ["which parity of 4 features fits the rows", "wrong on at most 20 %", "there are 4,000."]),
+        ([*PARITY, "--constant"], ["which parity of 5 features"]),
+        (STUMP, ["which of 12 hypotheses is wrong least often"]),
+        ([*STUMP, "--error", "0.1"], ["at most 10 % of the population beyond the best, 95 % sure"]),
+        (SELECT, ["which of 16 hypotheses"]),
+        ([*SELECT, "--negations"], ["which of 81 hypotheses"]),
+        ([*SELECT, "--size", "2", "--negations"], ["which of 33 hypotheses"]),
+    ],
+)
+def test_a_dry_run_says_what_is_released_at_what_cost_and_leaves_nothing(
+    arguments: list[str],
+    told: list[str],
+    people: list[str],
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")  # a narrow table would break its lines anywhere
+    before = sorted(tmp_path.iterdir())
+    more = ["--epsilon", "40", "--share", "1/2", "--dry-run", "--report", str(tmp_path / "out.html")]
+    assert run(arguments, people, *more) == 0
+    assert sorted(tmp_path.iterdir()) == before
+    said = words(capsys.readouterr().out)
+    told = [
+        *told,
+        "A rehearsal under ε = 40 (pure). The data was not asked, and nothing was spent.",
+        "One release, for ε = 20 of 40; ",
+    ]
+    for part in told:
+        assert part in said
+    assert ("The promise needs" in said) == ("--error" in arguments)
+
+
+@pytest.mark.parametrize(
+    ("learner", "asked", "precision", "needed"),
+    [
+        (
+            sulq.Parity("odd", ["a", "b"], error="0.05"),
+            "which parity of 2 features fits the rows",
+            "if the label is one, wrong on at most 5 % of the population, 95 % sure, from {} rows on",
+            sulq.parity_rows(2, 0.05, 0.05, 1),
+        ),
+        (
+            sulq.Select(sulq.Parities(["a", "b"]), "odd", error="0.1", confidence="0.9"),
+            "which of 4 hypotheses is wrong least often",
+            "at most 10 % of the population beyond the best, 90 % sure, from {} rows on",
+            sulq.occam_rows(4, 0.1, 0.1, 1),
+        ),
+        (
+            sulq.Select(sulq.Stumps(["a"]), "odd"),
+            "which of 4 hypotheses is wrong least often",
+            # (4 − 1)·exp(−r/2) reaches 0.05 at 8.2.
+            "8 rows below the best",
+            None,
+        ),
+    ],
+)
+def test_what_a_release_promises_follows_from_its_settings(
+    learner: sulq.Parity | sulq.Select, asked: str, precision: str, needed: int | None, people: list[str]
+) -> None:
+    curator = sulq.open(people[0], people[2]).curator(epsilon=1, ledger=":memory:")
+    release = release_of(learner, curator)
+    assert release.question.describe() == asked
+    assert release.needed == needed
+    assert release.question.precision() == precision.format(None if needed is None else f"{needed:,}")
+    assert release.cost == 1
+    assert curator.spent == 0
+
+
+def test_a_dry_run_with_a_number_of_rows_reads_no_row(
+    people: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: object) -> None:
+        raise AssertionError("a row was read")
+
+    monkeypatch.setattr("sulq.sources.readers.Relation.parts", read)
+    assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "100000") == 0
+    assert "there are 100,000" in words(capsys.readouterr().out)
+    assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "10") == 2
+    assert "and there are 10;" in capsys.readouterr().err
+    with pytest.raises(AssertionError, match="a row was read"):
+        run(PARITY, people, "--epsilon", "20", "--dry-run")
+
+
+def test_where_the_number_of_rows_is_private_none_is_needed_to_rehearse(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    people = write_people(tmp_path, unit=True)
+    assert run(PARITY, people, "--epsilon", "40", "--dry-run") == 0
+    assert "how many there are is not public" in words(capsys.readouterr().out)
+    # Two rows each: half of the budget is for either, and too few rows cannot be refused.
+    assert run([*PARITY, "--error", "0.0001"], people, "--epsilon", "40") == 0
+    assert run(STUMP, people, "--epsilon", "40", "--share", "0") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([*PARITY, "--exact"], "--exact is for learners that ask for sums"),
+        ([*STUMP, "--exact"], "--exact is for learners that ask for sums"),
+        ([*SELECT, "--exact"], "--exact is for learners that ask for sums"),
+        ([*PARITY, "--epsilon", "0.1"], "rows, and there are 4000; nothing was spent"),
+        (
+            [*NO_PARITY, "--epsilon", "0.01"],
+            "insufficient samples: an error of 0.2 with d = 4 and ε = 0.01 needs",
+        ),
+        (
+            [*STUMP, "--error", "0.001", "--epsilon", "1"],
+            "an error of 0.001 among 12 hypotheses at ε = 1 needs",
+        ),
+        ([*SELECT, "--error", "0.001", "--epsilon", "1"], "insufficient samples"),
+        ([*SELECT, "--error", "0", "--epsilon", "1"], "error must"),
+        ([*PARITY, "--confidence", "1", "--epsilon", "9"], "beta must"),
+        ([*PARITY, "--sampling", "paper", "--epsilon", "90"], "at most 2"),
+        ([*PARITY, "--share", "2", "--epsilon", "1"], "share must be"),
+        (["parity", "--label", "age", "--epsilon", "9"], "not true or false"),
+        (["parity", "--label", "plan", "--epsilon", "9"], "not true or false"),
+        (["parity", "--label", "odd", "--features", "a,age", "--epsilon", "9"], "not true or false"),
+        (["parity", "--label", "odd", "--features", "a,odd", "--epsilon", "9"], "own features"),
+        (["parity", "--label", "odd", "--features", ",", "--epsilon", "9"], "no feature is named"),
+        (["stump", "--label", "height", "--epsilon", "1"], "not true or false"),
+        (["stump", "--label", "odd", "--features", "a,a", "--epsilon", "1"], "named twice"),
+        (["stump", "--label", "odd", "--features", "odd", "--epsilon", "1"], "own features"),
+        (["stump", "--label", "odd", "--features", "weight", "--epsilon", "1"], "no column 'weight'"),
+        (
+            ["stump", "--label", "odd", "--features", "a", "--bins", "age=3", "--epsilon", "1"],
+            "'age' is none",
+        ),
+        (["stump", "--label", "odd", "--bins", "plan=3", "--epsilon", "1"], "'plan' is none"),
+        ([*SELECT[:1], *SELECT[2:], "--size", "2", "--epsilon", "1"], "go with --select"),
+        ([*SELECT[:1], *SELECT[2:], "--bins", "age=3", "--epsilon", "1"], "go with --select"),
+        ([*SELECT, "--bins", "age=3", "--epsilon", "1"], "--bins go with --size"),
+        ([*SELECT, "--size", "0", "--epsilon", "1"], "a whole number from 1"),
+        ([*SELECT[:5], "a,age", "--epsilon", "1"], "not true or false"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_and_leaves_no_ledger(
+    arguments: list[str], complaint: str, people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    assert run(arguments, people) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("sulq: ")
+    assert complaint in said.err
+    assert said.err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_class_too_large_for_memory_is_refused_with_its_size(tmp_path: Path, capsys: Captured) -> None:
+    names = [f"x{i}" for i in range(40)]
+    (tmp_path / "people.csv").write_text(f"{','.join(names)}\n")
+    (tmp_path / "people.toml").write_text("".join(f'[columns.{name}]\ntype = "boolean"\n' for name in names))
+    data = [str(tmp_path / "people.csv"), "--schema", str(tmp_path / "people.toml"), "--label", "x0"]
+    for more, size in (([], 2**39), (["--negations"], 3**39)):
+        assert main(["learn", "conjunction", *data, "--select", *more, "--epsilon", "1"]) == 2
+        assert f"{size} hypotheses here, too many" in capsys.readouterr().err
+    assert not (tmp_path / "people.csv.ledger").exists()
+
+
+def test_a_charge_is_on_record_before_a_release_looks_at_a_row(
+    people: list[str], tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patched.setattr("sulq.beyond.select.choose", interrupted)
+        assert run(STUMP, people, "--epsilon", "40") == 2
+    assert "interrupted" in capsys.readouterr().err
+    assert spent(tmp_path) == 40
+    assert run(STUMP, people, "--epsilon", "40") == 0
+    assert spent(tmp_path) == 40
+
+
+def test_the_names_of_runs_follow_from_all_settings() -> None:
+    learners = [
+        sulq.Parity("odd"),
+        sulq.Parity("odd", constant=True),
+        sulq.Parity("odd", amplification="test set"),
+        sulq.Select(sulq.Stumps(), "odd"),
+        sulq.Select(sulq.Stumps(edges={"age": [3]}), "odd"),
+        sulq.Select(sulq.Conjunctions(), "odd"),
+        sulq.Select(sulq.SmallConjunctions(2), "odd"),
+        sulq.Select(sulq.SmallConjunctions(3), "odd"),
+        sulq.Select(sulq.SmallConjunctions(2, [sulq.col("age") > 3]), "odd"),
+        sulq.Select(sulq.SmallConjunctions(2, [sulq.col("age") > 4]), "odd"),
+    ]
+    assert len({run_name("learn", learner) for learner in learners}) == len(learners)
+    assert run_name("learn", sulq.Select(sulq.Conjunctions(), "odd")) == run_name("learn", learners[5])
+
+
+def test_a_curator_that_is_watched_is_the_curator_itself(people: list[str]) -> None:
+    curator = sulq.open(people[0], people[2]).curator(epsilon=1, ledger=":memory:").part("1/2")
+    told: list[tuple[Asked, bool]] = []
+    learner = sulq.Select(sulq.Stumps(["a"]), "odd")
+    watched = Releasing(curator, release_of(learner, curator).question, lambda *said: told.append(said))
+    assert isinstance(watched, Curator)
+    learner.learn(watched)
+    assert curator.spent == watched.spent == Fraction(1, 2)
+    assert [done for _, done in told] == [False, True]
+    assert watched.asked[0].charged == Fraction(1, 2)
+    learner.learn(watched)
+    assert watched.asked[1].stored
