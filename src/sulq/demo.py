@@ -15,7 +15,8 @@ from sulq.tables import amount, schema_table
 CODE = """\
     asked = ["doctor_visits", "plan", "health", "age", "sex"]
     bins = {"doctor_visits": [1, 2, 4], "age": [18, 40]}
-    learner = sulq.ID3("bought_drugs", asked, depth=2, bins=bins, share=0.9)
+    learner = sulq.ID3("bought_drugs", asked, depth=2, bins=bins,
+                       split="multiway", share=0.9)
     learner.learn(sulq.randhie().curator(epsilon=1))
 """
 
@@ -34,7 +35,7 @@ def demo(console: Console) -> None:
     people, label = randhie(), "bought_drugs"
     asked = ["doctor_visits", "plan", "health", "age", "sex"]
     bins = {"doctor_visits": [1, 2, 4], "age": [18, 40]}
-    learner = ID3(label, asked, depth=2, bins=bins, share=0.9)
+    learner = ID3(label, asked, depth=2, bins=bins, split="multiway", share=0.9)
 
     console.print(
         "\n[bold]The RAND Health Insurance Experiment[/]: 5,912 people, insured by lot, watched for up to "

@@ -210,9 +210,11 @@ def test_bins_are_what_is_asked_for():
     people = sulq.open(concept(500), SCHEMA)
     tree = ID3(label=sulq.col("weight") >= 30, features=["old", "colour"], depth=1).learn(people.exact())
     assert "weight" not in tree.describe()
-    [weight] = ID3(label="y", features=["weight"], bins={"weight": [25, 50]}).questions(SCHEMA)
+    [weight] = ID3(label="y", features=["weight"], bins={"weight": [25, 50]}, split="multiway").questions(
+        SCHEMA
+    )
     assert weight.edges == (25, 50)
-    [amount] = ID3(label="y", features=["gain"]).questions(
+    [amount] = ID3(label="y", features=["gain"], split="multiway").questions(
         sulq.Schema({"gain": sulq.Integer(0, 6400), "y": sulq.Boolean()})
     )
     assert amount.edges == (50, 100, 200, 400, 800, 1600, 3200)

@@ -146,3 +146,31 @@ def test_an_error_that_cannot_be_stated_is_unknown() -> None:
     watched = Watched(made_up(SCHEMA, 3).exact())
     watched.ask(sulq.Round([sulq.mean(sulq.col("age"), where=sulq.col("age") > 65)]))
     assert watched.asked[0].errors() == "unknown"
+
+
+def test_made_up_rows_follow_counts_that_are_known() -> None:
+    known = {"age": [0.0, -3.2, 30, 10], "height": [1, 3], "plan": [0, 7, -1], "sick": [1, 9]}
+    source = made_up(SCHEMA, 8_000, known=known)
+    ages, heights = source.values(sulq.col("age")), source.values(sulq.col("height"))
+    # Of 48 ages the third and the fourth quarter, three to one. The seed is fixed.
+    assert set(ages) == set(range(42, 66))
+    assert abs((ages < 54).mean() - 0.75) < 0.02
+    assert abs((heights > 0.5).mean() - 0.75) < 0.02
+    assert -1.5 <= heights.min() <= heights.max() <= 2.5
+    assert set(source.values(sulq.col("plan"))) == {1}
+    assert abs(source.values(sulq.col("sick")).mean() - 0.9) < 0.02
+
+
+def test_a_rehearsal_can_use_what_was_paid_for() -> None:
+    rare = {"sick": [1000.0, 1.0]}
+    learner = sulq.Perceptron("sick", ["age"], iterations=4)
+    usual, known = (rehearse(learner, SCHEMA, 2_000, epsilon=1, known=own) for own in (None, rare))
+    assert usual.rounds[0].cost == known.rounds[0].cost
+
+
+@pytest.mark.parametrize(
+    "known", [{"plan": [1, 2]}, {"sick": [0, -1]}, {"age": [np.inf]}, {"sick": [1, 2, 3]}, {"age": []}]
+)
+def test_counts_that_do_not_fit_are_refused(known: dict[str, list[float]]) -> None:
+    with pytest.raises(sulq.QueryError, match="takes"):
+        made_up(SCHEMA, 10, known=known)

@@ -136,7 +136,7 @@ def test_labels_come_back_as_they_were(labels: list[Any]) -> None:
 
 def test_three_classes_are_told_apart() -> None:
     y = np.digitize(PEOPLE["age"], [25, 75])
-    fitted = tree(classes=[0, 1, 2]).fit(PEOPLE, y)
+    fitted = tree(classes=[0, 1, 2], split="multiway").fit(PEOPLE, y)
     assert (fitted.predict(PEOPLE) == y).all()
     assert fitted.predict_proba(PEOPLE).shape == (len(PEOPLE), 3)
 

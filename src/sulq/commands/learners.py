@@ -62,8 +62,8 @@ def _tree_options(parser: Any) -> None:
         type=int,
         default=ID3.depth,
         metavar="N",
-        help="how many questions lead to an end at most (default %(default)s); a deeper tree has more ends, "
-        "with fewer rows and the same noise in each",
+        help="how many questions lead to an end at most (default: 9 if they are yes-or-no, else 4); fewer "
+        "are asked where noise would drown them",
     )
     parser.add_argument(
         "--pick",
@@ -76,7 +76,8 @@ def _tree_options(parser: Any) -> None:
         "--split",
         choices=("multiway", "binary"),
         default=ID3.split,
-        help="a branch for each value (default), or yes-or-no questions, whose trees are small",
+        help="a branch for each value, or yes-or-no questions, whose trees are small (the default where "
+        "there are numbers to ask about)",
     )
     bins_option(parser, "eight intervals")
     share_option(parser, "half of it picks the questions, half counts the labels at the ends")

@@ -191,6 +191,8 @@ def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) 
         try:
             plans[model] = _plan(subject, options, model, options.epsilon, options.rows)
         except QueryError as error:
+            if options.rows is None and options.epsilon is not None:
+                raise
             refusals[model] = error
     if not plans:
         raise next(iter(refusals.values()))

@@ -33,8 +33,8 @@ class Denoised:
     and of the four terms the two with φ(x, t̄) cancel. Whoever answers does so as for any other query, so
     this wraps every oracle, and privacy is that oracle's. The price is a range larger by 1/(1 − 2η).
 
-    A choice by how well attributes predict the label is asked as it is: a flipped label turns a score s of n
-    rows into (1 − 2η)·s + η·n on average, so the best attribute stays the best.
+    A choice by how well attributes predict the label is asked as it is, by majorities: flipped labels turn a
+    score s of n rows into (1 − 2η)·s + η·n on average, so the best attribute stays the best.
 
     `label`: a boolean column. `oracle.denoised(label, rate)` makes one of these.
 
@@ -114,6 +114,8 @@ class Denoised:
             raise QueryError("the noisy label cannot be an attribute or a group of a choice")
         elif self._looks(label) and label.key not in (col(self.label).key, (~col(self.label)).key):
             raise QueryError("a choice by a noisy label needs that label itself, not an expression of it")
+        elif self._looks(label):
+            return replace(choice, score="majority")
         return choice
 
     def _looks(self, node: Node | None) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sulq.errors import QueryError
+from sulq.oracles.chunks import dealt
 from sulq.oracles.curator import Curator
 from sulq.privacy.budget import Number, budget
 from sulq.privacy.calibration import Calibration, Gaussian, Laplace
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sulq.sources.source import Source
 
 IN_MEMORY = ":memory:"
+Answering = Literal["joint", "chunks", "printed"]
 
 
 def curator(
@@ -29,18 +31,25 @@ def curator(
     truncate: bool,
     calibration: str,
     queries: int | None,
+    answering: Answering,
 ) -> Curator:
     """See `Source.curator`."""
     if neighbours not in ("replace", "add-remove"):
         raise QueryError(f"neighbours are 'replace' or 'add-remove', not {neighbours!r}")
-    calibrated = _calibrated(epsilon, delta, rho, calibration, queries)
+    if answering not in get_args(Answering):
+        raise QueryError(f"answering is one of {', '.join(get_args(Answering))}, not {answering!r}")
+    joint = answering == "joint"
+    calibrated = _calibrated(epsilon, delta, rho, calibration, queries if joint else None)
     if calibrated.unit == "queries" and neighbours != "replace":
         raise QueryError("the SuLQ paper's promise is about a row that is replaced: neighbours='replace'")
     if ledger is None and source.path is not None:
         ledger = Path(f"{str(source.path).replace('*', '_')}.ledger")
     path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
-    record = Ledger(path, calibrated.unit, calibrated.total, _facts(source, calibrated, neighbours))
-    return Curator(source, calibrated, record, neighbours, truncate)
+    facts = _facts(source, calibrated, neighbours)
+    if joint:
+        record = Ledger(path, calibrated.unit, calibrated.total, facts)
+        return Curator(source, calibrated, record, neighbours, truncate)
+    return dealt(source, calibrated, neighbours, truncate, path, facts, queries, answering == "printed")
 
 
 def _calibrated(

@@ -218,8 +218,10 @@ class Surveyor(ABC):
         cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
 
         def radius(beta: float) -> float:
-            # Each value's largest cell can be off by the radius, and so can the best's and the chosen's.
-            return max(2 * part.within(beta / len(parts)) * len(part.values) / cells for part in parts)
+            # Each value's largest cell can be off by the radius (three times that, where labels count for
+            # more), and so can the best's and the chosen's.
+            times = 2 if query.score == "majority" else 6
+            return max(times * part.within(beta / len(parts)) * len(part.values) / cells for part in parts)
 
         return replace(best, _radius=radius)
 

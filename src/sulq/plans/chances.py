@@ -32,6 +32,9 @@ Law = tuple[tuple[float, float], ...]
 """Values of a row, each with its probability."""
 Floats = NDArray[np.float64]
 MOST_TERMS = 2**22
+"""Numbers of rows to sum over, together with noise; beyond, Chernoff's bound."""
+MOST_SUMMED = 2**14
+"""Terms of a binomial tail before the rest is bounded by a geometric series."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +77,17 @@ class Blur:
     copies: Literal[1, 2] = 1
 
     def beyond(self, x: Floats) -> Floats:
-        """Pr[N ≥ x] at most, for positive x; elsewhere 1. It falls between steps as from step to step."""
-        steps = np.maximum(x, 0) / self.step * (1 - 1e-12)
+        """Pr[N ≥ x] at most: on the steps exactly, and between them it falls as from step to step."""
+        steps = x / self.step - np.abs(x / self.step) * 1e-12
+        # Below 0 it is 1 − Pr[N ≥ 1 − x], because the law is symmetric.
+        out = np.where(steps >= 0, steps, 1 - steps)
         p, q = math.exp(-self._rate), -math.expm1(-self._rate)
-        tail = np.exp(-steps * self._rate) / (1 + p)
+        tail = np.exp(-out * self._rate) / (1 + p)
         if self.copies == 2:
             # Pr[N = k] = (q/(1 + p))²·p^|k|·(|k| + (1 + p²)/(1 − p²)), summed from x on.
             middle = (1 + p * p) / (q * (1 + p))
-            tail *= q**2 / (1 + p) * ((steps + middle) / q + p / q**2)
-        return np.where(steps > 0, np.minimum(tail, 1.0), 1.0)
+            tail *= q**2 / (1 + p) * ((out + middle) / q + p / q**2)
+        return np.where(steps >= 0, np.minimum(tail, 1.0), 1 - tail)
 
     def log_moments(self, s: float) -> float:
         """ln E[exp(s·N)], for s < `steepest`."""
@@ -127,21 +132,26 @@ def wrong(n: int, case: Case, blur: Blur | None = None) -> float:
 def binomial_beyond(n: int, p: float, k: float, above: bool) -> float:
     """Pr[B ≥ k] for B of n trials of chance p, at most; with `above=False`, Pr[B ≤ k].
 
-    From k on, each probability is at most r times the one before it, r = (n − k)p/((k + 1)(1 − p)). Where k
-    is no whole number it is not rounded up, so that with k growing as n does, more trials are never worse.
+    Where k is no whole number it is not rounded up, so that with k growing as n does, more trials are never
+    worse. Of very many terms the last are a geometric series: each is at most r times the one before it,
+    r = (n − k)p/((k + 1)(1 − p)).
 
     >>> round(binomial_beyond(100, 0.5, 65, above=True), 5), round(binomial_beyond(100, 0.5, 35, False), 5)
-    (0.00184, 0.00184)
+    (0.00176, 0.00176)
     """
     if not above:
         return binomial_beyond(n, 1 - p, n - k, above=True)
     if k > n:
         return 0.0
     first = n if k > n - 1 else k
-    shrink = (n - first) * p / ((first + 1) * (1 - p))
-    if first <= n * p or shrink >= 1:
+    if first <= n * p:
         return 1.0
-    return min(1.0, float(_binomial(n, p, np.array([first], dtype=np.float64))[0]) / (1 - shrink))
+    numbers = first + np.arange(min(MOST_SUMMED, math.floor(n - first) + 1), dtype=np.float64)
+    found = _binomial(n, p, numbers)
+    last = float(numbers[-1])
+    shrink = (n - last) * p / ((last + 1) * (1 - p))
+    rest = float(found[-1]) * shrink / (1 - shrink) if n - last >= 1 else 0.0
+    return min(1.0, float(found.sum()) + rest)
 
 
 def least(f: Callable[[float], float], steepest: float) -> float:
@@ -150,11 +160,12 @@ def least(f: Callable[[float], float], steepest: float) -> float:
     >>> least(lambda s: s * s - 2 * s, math.inf)
     -1.0
     """
-    high = min(1.0, steepest)
+    end = steepest * (1 - 1e-9)
+    high = min(1.0, end)
     # Where there is no end, one is found: the function falls from 0, and rises from its least on.
-    while high < steepest and high < 1e12 and f(2 * high) < f(high):
-        high = min(2 * high, steepest)
-    low, high = 0.0, min(2 * high, steepest * (1 - 1e-12))
+    while high < end and high < 1e12 and f(min(2 * high, end)) < f(high):
+        high = min(2 * high, end)
+    low, high = 0.0, min(2 * high, end)
     for _ in range(100):
         left, right = (2 * low + high) / 3, (low + 2 * high) / 3
         low, high = (low, right) if f(left) <= f(right) else (left, high)

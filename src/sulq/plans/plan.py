@@ -19,7 +19,7 @@ from sulq.learners.masked_parity import MaskedParity
 from sulq.plans.bounds import Both, Bounds, Figures, Terms, offer, short, solved
 from sulq.plans.models import Model, theorem
 from sulq.plans.needs import label_of
-from sulq.plans.rehearsal import Rehearsal, rehearse
+from sulq.plans.rehearsal import Known, Rehearsal, rehearse
 from sulq.plans.released import released_bounds
 from sulq.plans.statistical import StatisticalBounds
 from sulq.queries.query import Exact
@@ -67,6 +67,7 @@ def plan(
     rows: int | None = None,
     model: Model = "curator",
     noise_rate: Exact = 0,
+    known: Known | None = None,
 ) -> Plan:
     """What a learner needs to keep its promise about the distribution that rows are drawn from.
 
@@ -80,17 +81,18 @@ def plan(
 
     `Conjunction` and `MaskedParity` have theorems under every model, `Parity` and `Select` under a curator.
     Other learners are rehearsed on made-up rows, for which `rows` and `epsilon` are needed; such a plan is
-    an `estimate`.
+    an `estimate`. `known`: for such a rehearsal, noisy counts of columns that were paid for already, so that
+    the rows look more like the real ones.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
     >>> learner = sulq.Conjunction("flu", error=0.05)
     >>> plan(learner, schema, epsilon=1).rows
-    Both(paper=473529, tight=1822)
+    Both(paper=473529, tight=1807)
     >>> plan(learner, schema, epsilon=1, rows=10_000).error.tight
-    0.00907
+    0.00908
     >>> plan(learner, schema, rows=10_000).epsilon.tight
-    0.128
+    0.129
     """
     declared = Schema.of(schema)
     if model not in get_args(Model):
@@ -108,12 +110,16 @@ def plan(
         _number("noise_rate", noise_rate) or Fraction(0),
     )
     if isinstance(learner, Conjunction | MaskedParity | Parity | Select):
+        if known is not None:
+            raise QueryError("a theorem holds for all rows there can be: leave known out")
         return _proved(learner, declared, wanted)
-    return _rehearsed(learner, declared, wanted)
+    return _rehearsed(learner, declared, wanted, known)
 
 
 @dataclass(frozen=True)
 class _Wanted:
+    """What `plan` was asked for; None is not given."""
+
     error: Fraction | None
     confidence: Fraction | None
     epsilon: Fraction | None
@@ -140,7 +146,7 @@ def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schem
     bounds = _bounds(learner, schema, wanted)
     figures = solved(bounds, terms)
     if not isinstance(bounds, StatisticalBounds):
-        return _released(learner, figures, terms)
+        return _released(learner, figures)
     error = Fraction(str(figures.error.tight)) if not terms.exactly else Fraction(0)
     needs = bounds.needs(error)
     crowd = wanted.model == "crowd"
@@ -228,7 +234,7 @@ def _bounds(learner: Any, schema: Schema, wanted: _Wanted) -> Bounds:
     return released_bounds(learner, schema)
 
 
-def _released(learner: Any, figures: Figures, terms: Terms) -> Plan:
+def _released(learner: Any, figures: Figures) -> Plan:
     found = "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)"
     own = replace(
         learner,
@@ -262,7 +268,7 @@ def _oracle(learner: Any, wanted: _Wanted, figures: Figures) -> str:
     return said
 
 
-def _rehearsed(learner: Learner[Any], schema: Schema, wanted: _Wanted) -> Plan:
+def _rehearsed(learner: Learner[Any], schema: Schema, wanted: _Wanted, known: Known | None) -> Plan:
     """No theorem: what the learner asks of made-up rows, what it pays, and how well it is answered."""
     name = type(learner).__name__
     if wanted.error is not None or wanted.confidence is not None or wanted.rate:
@@ -272,7 +278,7 @@ def _rehearsed(learner: Learner[Any], schema: Schema, wanted: _Wanted) -> Plan:
             f"no theorem says how many rows {name} needs: state rows and epsilon, and it is rehearsed under "
             "a curator on so many made-up rows"
         )
-    found = rehearse(learner, schema, wanted.rows, epsilon=wanted.epsilon)
+    found = rehearse(learner, schema, wanted.rows, epsilon=wanted.epsilon, known=known)
     return Plan(
         learner,
         "curator",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
 from sulq.learners.hypothesis import Hypothesis
@@ -27,6 +28,9 @@ from sulq.sources.source import Source
 
 MEMORY = 2**30
 """Bytes of made-up rows before they go to temporary files."""
+Floats = NDArray[np.float64]
+Known = Mapping[str, ArrayLike]
+"""Columns, each with noisy counts of its levels or of the parts of its interval."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,12 @@ def rehearse(
     rho: Number | None = None,
     neighbours: Neighbours = "replace",
     seed: int = 0,
+    known: Known | None = None,
 ) -> Rehearsal:
     """What a learner would ask a curator of so many rows, and what it would pay.
 
     No data is needed and nothing is spent. The budget and `neighbours` are those of `Source.curator`.
+    `known`: counts that were paid for already, for rows that look more like the real ones; see `made_up`.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
@@ -70,7 +76,7 @@ def rehearse(
     ...     print(asked.cost, asked.describe(), asked.errors())
     1/2 3 × which share of the rows meets a condition ± 0.18 %
     """
-    source = made_up(schema, rows, seed)
+    source = made_up(schema, rows, seed, known)
     try:
         curator = source.curator(epsilon, delta, rho, neighbours=neighbours, ledger=IN_MEMORY)
         watched = Watched(curator)
@@ -81,20 +87,25 @@ def rehearse(
         source.close()
 
 
-def made_up(schema: Schema, rows: int, seed: int = 0) -> Source:
-    """Rows drawn uniformly from what the schema says a row could hold.
+def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None) -> Source:
+    """Rows drawn from what the schema says a row could hold: uniformly, but for columns that are `known`.
 
-    Where a person may have several rows, everybody has as many as may count.
+    Of these, noisy counts say how many rows there are of each level, or in each of so many equal parts of
+    the column's interval; those below 0 are taken for 0. Columns are drawn independently. Where a person may
+    have several rows, everybody has as many as may count.
 
     >>> import sulq
     >>> source = made_up(sulq.Schema({"sick": sulq.Boolean()}), rows=1000)
     >>> [sick] = source.exact().ask(sulq.Round([sulq.count(where=sulq.col("sick"))]))
     >>> 400 < sick.value < 600
     True
+    >>> source = made_up(sulq.Schema({"age": sulq.Integer(0, 99)}), 1000, known={"age": [5.2, -0.3]})
+    >>> source.exact().ask(sulq.Round([sulq.count(where=sulq.col("age") < 50)]))[0].value
+    1000.0
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise QueryError(f"rows must be a whole number from 1, not {rows!r}")
-    return Source(_MadeUp(schema, rows, seed), schema, MEMORY, threads=1)
+    return Source(_MadeUp(schema, rows, seed, _shares(schema, known or {})), schema, MEMORY, threads=1)
 
 
 class _MadeUp:
@@ -102,8 +113,9 @@ class _MadeUp:
 
     whole = False
 
-    def __init__(self, schema: Schema, rows: int, seed: int) -> None:
+    def __init__(self, schema: Schema, rows: int, seed: int, shares: Mapping[str, Floats]) -> None:
         self._schema = schema
+        self._shares = shares
         self._seed = seed
         self._unit = schema.unit
         self.rows: int | None = rows
@@ -127,7 +139,36 @@ class _MadeUp:
         if self._unit is not None and name == self._unit.column:
             return pa.array(np.arange(start, start + many, dtype=np.int64) // self._unit.rows)
         rng = np.random.default_rng([self._seed, self._places[name], start])
+        if name in self._shares:
+            return _drawn_as(self._schema[name], self._shares[name], many, rng)
         return _drawn(self._schema[name], many, rng)
+
+
+def _shares(schema: Schema, known: Known) -> dict[str, Floats]:
+    """How often each level or part of a column is drawn, or a refusal."""
+    found = {}
+    for name, counts in known.items():
+        kind, positive = schema[name], np.maximum(np.ravel(np.asarray(counts, dtype=np.float64)), 0)
+        levels = len(kind.levels) if isinstance(kind, Category) else 2 if isinstance(kind, Boolean) else None
+        if levels not in (None, positive.size) or not 0 < positive.sum() < np.inf:
+            wanted = "as many counts as it has parts" if levels is None else f"{levels} counts"
+            raise QueryError(f"column {name!r} takes {wanted}, not all of them 0 or less")
+        found[name] = positive / positive.sum()
+    return found
+
+
+def _drawn_as(kind: Kind, shares: Floats, many: int, rng: np.random.Generator) -> Any:
+    part = rng.choice(shares.size, size=many, p=shares)
+    if isinstance(kind, Category):
+        return pa.DictionaryArray.from_arrays(
+            pa.array(part.astype(np.int32)), pa.array(kind.levels, pa.string())
+        )
+    if isinstance(kind, Boolean):
+        return pa.array(part > 0)
+    values = kind.low + (part + rng.random(many)) / shares.size * (
+        kind.high - kind.low + isinstance(kind, Integer)
+    )
+    return pa.array(np.floor(values).astype(np.int64) if isinstance(kind, Integer) else values)
 
 
 def _drawn(kind: Kind, many: int, rng: np.random.Generator) -> Any:

@@ -23,10 +23,19 @@ class StatisticalBounds:
 
     def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
         tolerances, strength = self.needs(error).tolerances, None if epsilon is None else float(epsilon)
-        return paper_rows(self.model, tolerances, float(beta), strength, float(self.rate))
+        return paper_rows(self.answered_as, tolerances, float(beta), strength, float(self.rate))
 
     def enough(self, rows: int, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> bool:
         return _failing(self, error, epsilon)(rows) <= beta
+
+    @property
+    def answered_as(self) -> Model:
+        """Rows that are all there is have wrong labels by chance: with these they are as good as a sample.
+
+        With the rows fixed, moments multiply over rows of several kinds, and a product of powers is at most
+        the power of the mean that a sample has.
+        """
+        return "sample" if self.model == "exact" and self.rate else self.model
 
     def needs(self, error: Fraction) -> Needs:
         """What the learner needs for this error; masked parity is learned exactly, whatever it is."""
@@ -42,4 +51,4 @@ def _needs(bounds: StatisticalBounds, error: Fraction) -> Needs:
 
 @lru_cache(maxsize=64)
 def _failing(bounds: StatisticalBounds, error: Fraction, epsilon: Fraction | None) -> Failing:
-    return failing(bounds.needs(error), bounds.schema, bounds.model, epsilon)
+    return failing(bounds.needs(error), bounds.schema, bounds.answered_as, epsilon)

@@ -56,7 +56,7 @@ def _query(form: Mapping[str, Any]) -> Query | Choice:
     by, weight = tuple(map(parse, form["by"])), Fraction(form["weight"])
     if "choose" in form:
         label = None if form["label"] is None else parse(form["label"])
-        return Choice(tuple(map(parse, form["choose"])), label, by, weight)
+        return Choice(tuple(map(parse, form["choose"])), label, by, weight, form["score"])
     where = None if form["where"] is None else parse(form["where"])
     tolerance, beta = (None if form[key] is None else Fraction(form[key]) for key in ("tolerance", "beta"))
     return Query(form["statistic"], parse(form["value"]), where, by, weight, tolerance, beta)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from sulq.queries.expressions import Node, col
 from sulq.queries.query import By, Exact, Neighbours, Query, choices_of, moves, rational
 from sulq.queries.scope import Scope
 
+Score = Literal["majority", "purity"]
+
 
 @dataclass(frozen=True, eq=False)
 class Choice:
@@ -31,12 +33,19 @@ class Choice:
     value gets right: Σⱼ maxₖ Nⱼₖ. A row that comes adds 1 to one cell of every attribute's table, so every
     score grows by 0 or 1; a row that is replaced leaves one cell and joins another, so a score moves by at
     most 1 (it loses at most 1 and gains at most 1). Without a label the candidates are single sums.
+
+    By "purity" a score also grows where a value makes a label more certain without changing the majority, as
+    a split near the root of a tree does. It is the mean of 1 + L majorities among L labels: one in which all
+    count the same, and for each label one in which its rows count three times the others'. In steps of
+    1/(L + 4) a row that comes adds at most 2 to the first, 3 to its own label's and 1 to each of the others:
+    L + 4 in all, so a score moves by at most 1 here too.
     """
 
     candidates: tuple[Node, ...]
     label: Node | None
     by: tuple[Node, ...]
     weight: Fraction = Fraction(1)
+    score: Score = "majority"
 
     @cached_property
     def parts(self) -> tuple[Node, ...]:
@@ -55,12 +64,31 @@ class Choice:
             return np.stack([own * int(ratio) for own, ratio in zip(sums, ratios, strict=True)])
         labels, groups = scope.code(self.label).size, math.prod(self.shape(scope))
         tables = [table.reshape(groups, -1, labels) for table in sums]
-        return np.stack([table.max(axis=2).sum(axis=1) for table in tables])
+        return np.stack(
+            [sum((table * own).max(axis=2).sum(axis=1) for own in self._votes(labels)) for table in tables]
+        )
+
+    def _votes(self, labels: int) -> NDArray[np.int64]:
+        """How much a row of each label counts in each of the majorities that make up a score."""
+        if self.score == "majority":
+            return np.ones((1, labels), dtype=np.int64)
+        return np.vstack(
+            [
+                np.full((1, labels), 2),
+                np.ones((labels, labels), np.int64) + 2 * np.eye(labels, dtype=np.int64),
+            ]
+        )
+
+    def steps(self, scope: Scope) -> int:
+        """Into how many steps a row is divided: what a row adds to a score at most."""
+        if self.label is None:
+            return 1
+        return int(self._votes(scope.code(self.label).size).sum(axis=0).max())
 
     def score_step(self, scope: Scope) -> Fraction:
-        """What one step of a score is worth: a row, or the finest of the sums' grids."""
+        """What one step of a score is worth: a row or a part of it, or the finest of the sums' grids."""
         if self.label is not None:
-            return Fraction(1)
+            return Fraction(1, self.steps(scope))
         return min(scope.number(part).unit for part in self.parts)
 
     def moves(self, scope: Scope, neighbours: Neighbours) -> int:
@@ -68,7 +96,7 @@ class Choice:
         if self.label is not None:
             for part in self.parts:
                 scope.number(part)
-            return scope.schema.rows_per_unit
+            return scope.schema.rows_per_unit * self.steps(scope)
         if {scope.number(part).width for part in self.parts} != {1}:
             raise QueryError("only single numbers can be chosen among, not vectors")
         furthest = max(moves(scope, part, 1, neighbours) for part in self.parts)
@@ -77,7 +105,7 @@ class Choice:
     def size(self, scope: Scope) -> int:
         """The most one row adds to a candidate's score, in steps."""
         if self.label is not None:
-            return 1
+            return self.steps(scope)
         largest = max(scope.number(part).magnitude * scope.number(part).unit for part in self.parts)
         return max(1, int(largest / self.score_step(scope)))
 
@@ -94,6 +122,7 @@ class Choice:
             "label": None if self.label is None else self.label.form,
             "by": [group.form for group in self.by],
             "weight": str(self.weight),
+            "score": self.score,
         }
 
 
@@ -103,12 +132,14 @@ def choose(
     by: By = None,
     *,
     weight: Exact = 1,
+    score: Score = "majority",
 ) -> Choice:
     """Which candidate scores best: the number of its place in the list.
 
     Without `label` the candidates are counts or totals of single numbers, and the largest is asked for.
     With `label` they are attributes, and the one is asked for whose values predict the label best, in each
-    group of `by` if there are groups.
+    group of `by` if there are groups: "majority" counts the rows that the most frequent label of each value
+    gets right, "purity" also sees labels become more certain.
 
     >>> import sulq
     >>> people = sulq.randhie()
@@ -118,6 +149,8 @@ def choose(
     """
     if not candidates:
         raise QueryError("there is nothing to choose from")
+    if score not in get_args(Score):
+        raise QueryError(f"a score is 'majority' or 'purity', not {score!r}")
     if label is None:
         if by is not None or not all(isinstance(c, Query) and c.statistic != "mean" for c in candidates):
             raise QueryError("without a label, choose takes a list of counts and totals, and no by")
@@ -127,4 +160,4 @@ def choose(
     if len(attributes) < len(candidates):
         raise QueryError("with a label, choose takes a list of attributes, not of queries")
     label_choice = col(label) if isinstance(label, str) else label
-    return Choice(attributes, label_choice, choices_of(by), rational("weight", weight))
+    return Choice(attributes, label_choice, choices_of(by), rational("weight", weight), score)

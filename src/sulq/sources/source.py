@@ -66,6 +66,11 @@ class Source:
             assert self._rows is not None
             return self._rows
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the rows come in the same order whenever they are opened."""
+        return not self._reader.whole
+
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         """The exact sum of each row expression over all rows, as integers in steps of its grid."""
         different = {part.key: part for part in parts}
@@ -134,6 +139,7 @@ class Source:
         truncate: bool = False,
         calibration: Literal["tight", "sulq-gaussian", "sulq-laplace"] = "tight",
         queries: int | None = None,
+        answering: Literal["joint", "chunks", "printed"] = "joint",
     ) -> Curator:
         """A trusted curator who answers with noise, within a budget, and keeps a ledger.
 
@@ -142,11 +148,16 @@ class Source:
         remembers what was spent, by default one beside the data; ":memory:" forgets it with the process,
         as does any source that is not a file. `truncate`: bring answers into the range that is public,
         which makes them biased. `calibration`: how noise follows from the budget; the SuLQ paper's own
-        need the number of `queries` beforehand.
+        need the number of `queries` beforehand. `answering`: "joint" answers every query with all rows and
+        charges rounds jointly; "chunks" deals the rows to so many `queries`, each with all of the budget on
+        rows of its own; "printed" is the same with an equal part of the budget for each, as the lecture
+        notes have it.
         """
         from sulq.oracles.open import curator
 
-        return curator(self, epsilon, delta, rho, neighbours, ledger, truncate, calibration, queries)
+        return curator(
+            self, epsilon, delta, rho, neighbours, ledger, truncate, calibration, queries, answering
+        )
 
     def crowd(
         self, epsilon: Number, *, interactive: bool = True, method: Literal["best", "paper"] = "best"

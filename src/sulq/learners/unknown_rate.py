@@ -1,0 +1,76 @@
+"""Wrong labels where nobody knows how many: learn for several rates, and let one more question decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from sulq.errors import QueryError
+from sulq.learners.hypothesis import Hypothesis
+from sulq.learners.learner import Learner, Oracle
+from sulq.oracles.denoised import Denoised
+from sulq.queries.choose import choose
+from sulq.queries.expressions import col
+from sulq.queries.query import Exact, count, rational
+from sulq.queries.rounds import Round
+
+H = TypeVar("H", bound=Hypothesis)
+
+
+def learn_at_unknown_rate(
+    learner: Learner[H],
+    oracle: Oracle,
+    label: str,
+    rates: Sequence[Exact],
+    *,
+    share: Exact = Fraction(1, 5),
+    run: str = "main",
+) -> tuple[H, Fraction]:
+    """What a learner makes of labels that are wrong at an unknown rate, and the rate it was learned at.
+
+    That is the first of them, where several teach the same: it is no estimate of the rate.
+
+    The learner runs once for each of the `rates`, each time as if that were the right one. A hypothesis that
+    errs on a part e of the rows disagrees with labels that are wrong at the rate η on η + (1 − 2η)·e of them,
+    so the one that agrees with the most labels is the best, whatever η is. Which that is, is asked in one
+    more round, as they are, and not of the labels without noise.
+
+    `share`: what that round may cost, of the budget or the people; the learner's own share is divided equally
+    among the rates. A learner that asks by tolerances is run as it is, and pays for every rate. Rates should
+    be so close that the learner stands being wrong about the rate by half a step: a conjunction with
+    tolerance τ does if that is below τ·(1 − 2η).
+
+    >>> import numpy as np, sulq
+    >>> rng = np.random.default_rng(0)
+    >>> bits = rng.random((3, 20_000)) < 0.7
+    >>> rows = {"a": bits[0], "b": bits[1], "c": bits[2]}
+    >>> rows["y"] = (bits[0] & bits[1]) ^ (rng.random(20_000) < 0.2)
+    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    >>> rule, rate = learn_at_unknown_rate(sulq.Conjunction("y"), people.exact(), "y", [0, 0.1, 0.2, 0.3])
+    >>> rule.describe(), rate
+    ('a and b', Fraction(1, 5))
+    """
+    if not rates:
+        raise QueryError("name at least one rate that labels may be wrong at")
+    last = rational("share", share, most=1)
+    own = getattr(learner, "share", None)
+    part: Any = learner
+    if own is not None:
+        if last == 1:
+            raise QueryError("share must be less than 1: the learner needs the rest")
+        part = replace(learner, share=rational("share", own, most=1) * (1 - last) / len(rates))  # type: ignore[type-var]
+    found: dict[H, tuple[H, Fraction]] = {}
+    for given in rates:
+        denoised = Denoised(oracle, label, given)
+        assert isinstance(denoised.rate, Fraction)
+        hypothesis: H = part.learn(denoised, f"{run}, rate {denoised.rate}")
+        # Where it came from is not what it says: two that say the same are one.
+        found.setdefault(replace(hypothesis, origin=None), (hypothesis, denoised.rate))
+    best = 0
+    if len(found) > 1:
+        right = [count(where=~hypothesis.wrong(col(label))) for hypothesis in found]
+        [answer] = oracle.ask(Round([choose(right)], last), run)
+        best = int(answer.value)
+    return list(found.values())[best]

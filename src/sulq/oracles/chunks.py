@@ -1,0 +1,233 @@
+"""A curator who answers every query from rows of its own: Theorem 7 of the lecture notes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import BudgetError, QueryError
+from sulq.oracles.answers import Answer
+from sulq.oracles.curator import Curator
+from sulq.privacy.calibration import Calibration, Terms
+from sulq.privacy.ledger import Ledger
+from sulq.queries.choose import Choice
+from sulq.queries.query import Exact, Neighbours, Query
+from sulq.queries.rounds import Round
+
+if TYPE_CHECKING:
+    from sulq.sources.source import Source
+
+CHUNKS = "(chunks)"
+"""The run of the ledger that says which chunk went to which question."""
+ORDER = "(order)"
+"""The run of the ledger that says in which order rows are dealt."""
+
+
+@dataclass
+class ChunkCurator(Curator):
+    """Answers each query from a chunk of rows that no other query sees. Made by `Source.curator`.
+
+    Rows are dealt into `chunks` equal parts, in an order drawn by lot and kept in the ledger, and each query
+    takes the next. What it says of its chunk is, scaled to all rows, what it says of them, so rows must be a
+    sample: then the answers are independent, and their error is as stated however later questions depend
+    on earlier answers.
+
+    Privacy: neighbours differ in one row, which is in one chunk, by the order and not by what it says. So of
+    all answers only that of one query has another law, and its likelihoods differ by a factor of at most
+    e^ε′, ε′ being what a query may spend: all answers together are ε′-differentially private, however the
+    questions were chosen. (Likewise in ρ.) ε′ is all of ε, charged as a whole with the first query; the
+    others are charged nothing more. With `as_printed` it is ε/M, as the lecture notes have it, and every
+    query is charged that, although it need not be.
+
+    A row is known by its place, so the table must not change while the ledger is in use.
+
+    `share`s are not looked at: each query has its part already. One that states a tolerance is refused if the
+    noise would exceed it.
+
+    >>> import sulq
+    >>> people = sulq.open({"sick": [True, False] * 5_000}, {"sick": sulq.Boolean()})
+    >>> curator = people.curator(epsilon=1, answering="chunks", queries=4)
+    >>> asked = sulq.Round([sulq.mean(sulq.col("sick")), sulq.mean(~sulq.col("sick"))])
+    >>> sick, well = curator.ask(asked)
+    >>> abs(sick.value - 0.5) < 0.2, curator.spent, curator.left
+    (True, Fraction(1, 1), 2)
+    """
+
+    chunks: int = 1
+    as_printed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.public_rows is None:
+            raise QueryError(
+                "chunks need one row a person and a public number of rows: with neighbours='add-remove', or "
+                "several rows a person, answer with all rows (answering='joint')"
+            )
+        if isinstance(self.chunks, bool) or not isinstance(self.chunks, int) or self.chunks < 1:
+            raise QueryError(f"chunks need the number of queries beforehand, from 1 on, not {self.chunks!r}")
+        if self.source.rows < self.chunks:
+            raise QueryError(f"{self.source.rows} rows cannot be dealt to {self.chunks} queries")
+        if not self.source.ordered:
+            raise QueryError(
+                "the rows of a CSV file or a database may come in another order when they are read again, "
+                "and one of them in a second chunk: use Parquet, or open a table that is in memory"
+            )
+        if self.calibration.unit == "queries":
+            raise QueryError("the SuLQ paper's calibrations answer with all rows: answering='joint'")
+
+    def ask(self, round_: Round, run: str = "main") -> list[Answer]:
+        """One answer for each query of the round, in order; the same again in the same run is told the same.
+
+        Raises BudgetError, with nothing spent, if too few chunks are left.
+        """
+        asked = [self._alone(query) for query in self._queries(round_)]
+        found = []
+        for number, (place, one) in enumerate(zip(self._taken(round_, run), asked, strict=True)):
+            own = self._of(self._order[place * self._size : (place + 1) * self._size])
+            terms = own.terms(one)
+
+            def look(own: Curator = own, one: Round = one, terms: Terms = terms) -> object:
+                return json.loads(own._release(one, terms))
+
+            form = {"chunk": place, "round": round_.form, "query": number}
+            released = self.release(form, Fraction(0), look, run)
+            [answer] = own._read(one, terms, released)
+            found.append(self._scaled(answer, round_.queries[number]))
+        self.queries += len(found)
+        self.rounds -= len(found) - 1
+        return found
+
+    def cost(self, round_: Round) -> Fraction:
+        """What a round would be charged, in the unit of the budget. Nothing is spent and no row is read."""
+        asked = len(self._queries(round_))
+        if self.as_printed:
+            return asked * self._each * self.calibration.total
+        return self.calibration.total if self.left == self.chunks else Fraction(0)
+
+    def error(self, round_: Round, beta: float) -> list[float | None]:
+        """How far off each answer would be by its noise, but for a chance of `beta` each; see `Curator`."""
+        alone = self._of(np.arange(self._size))
+        errors = [alone.error(self._alone(query), beta)[0] for query in self._queries(round_)]
+        scales = [self._scale(query) for query in round_.queries]
+        return [None if error is None else scale * error for error, scale in zip(errors, scales, strict=True)]
+
+    def part(self, share: Exact) -> Curator:
+        raise QueryError("what is dealt in chunks has no parts: every query has all that it may spend")
+
+    @property
+    def left(self) -> int:
+        """How many queries can still be answered."""
+        return self.chunks - sum(run.answers for run in self.ledger.runs() if run.name == CHUNKS)
+
+    @property
+    def _each(self) -> Fraction:
+        """The part of the budget that is spent on each chunk."""
+        return Fraction(1, self.chunks) if self.as_printed else Fraction(1)
+
+    @property
+    def _size(self) -> int:
+        """How many rows a chunk has; what is left over is not used."""
+        return self.source.rows // self.chunks
+
+    def _of(self, at: NDArray[np.intp]) -> Curator:
+        """The same curator, of some of the rows."""
+        return Curator(self.source.only(at), self.calibration, self.ledger, self.neighbours, self.truncate)
+
+    def _queries(self, round_: Round) -> Sequence[Query | Choice]:
+        if not isinstance(round_, Round):
+            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        return round_.queries
+
+    def _alone(self, query: Query | Choice) -> Round:
+        """What a chunk is asked: the query by itself, with all that it may spend."""
+        if isinstance(query, Choice) or query.tolerance is None:
+            return Round([query], self._each)
+        asked = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
+        needed = self._of(np.arange(self._size)).cost(Round([asked]))
+        if needed > self._each * self.calibration.total:
+            raise BudgetError(self.calibration.unit, needed, self._each * self.calibration.total)
+        return Round([replace(query, tolerance=None, beta=None)], self._each)
+
+    def _scale(self, query: Query | Choice) -> float:
+        """What is said of a chunk, over all rows: a mean is the same, a sum so many times as much."""
+        mean = isinstance(query, Query) and query.statistic == "mean"
+        return 1.0 if mean else self.source.rows / self._size
+
+    def _scaled(self, answer: Answer, query: Query | Choice) -> Answer:
+        scale = self._scale(query)
+        value = answer.value if isinstance(query, Choice) else answer.value * scale
+        return Answer(value, lambda beta: answer.radius(beta) * scale)
+
+    def _taken(self, round_: Round, run: str) -> list[int]:
+        """The chunks of a round's queries: those that it took before, or the next that nobody took."""
+        if run in (CHUNKS, ORDER):
+            raise QueryError(f"the run {run!r} is the curator's own: name yours otherwise")
+        owner = f"{hashlib.sha256(run.encode()).hexdigest()} {round_.key}"
+        names = [f"{owner} {number}" for number in range(len(round_.queries))]
+        known = {
+            entry.answer: json.loads(entry.question)["chunk"]
+            for entry in self.ledger.entries()
+            if entry.kind == "answer" and entry.run == CHUNKS
+        }
+        wanted, left = sum(name not in known for name in names), self.chunks - len(known)
+        if wanted > left:
+            raise BudgetError("chunks", requested=Fraction(wanted), remaining=Fraction(left))
+        for name in names:
+            if name not in known:
+                known[name] = self._take(name, len(known))
+        return [known[name] for name in names]
+
+    def _take(self, name: str, first: int) -> int:
+        """The next chunk, for a question of this name.
+
+        Taking one is a release: of all who want a chunk at once, one finds its own name in the ledger. A
+        chunk that was charged and never taken, after a crash, is the next.
+        """
+        for place in range(first, self.chunks):
+            charged = self._each * self.calibration.total if self.as_printed or place == 0 else Fraction(0)
+            question = json.dumps({"chunk": place})
+            if self.ledger.release(CHUNKS, question, charged, lambda: name) == name:
+                return place
+        raise BudgetError("chunks", requested=Fraction(1), remaining=Fraction(0))
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        """The rows in the order in which they are dealt: the same whenever the ledger is opened again.
+
+        Which it is, is no secret; that it never changes is what keeps a row out of two chunks, so it comes
+        from a hash and not from a generator that another version may have otherwise.
+        """
+        seed = self.ledger.release(ORDER, "seed", Fraction(0), lambda: secrets.token_hex(16))
+        drawn = hashlib.shake_256(bytes.fromhex(seed)).digest(8 * self.source.rows)
+        return np.argsort(np.frombuffer(drawn, dtype="<u8"), kind="stable")
+
+
+def dealt(
+    source: Source,
+    calibration: Calibration,
+    neighbours: Neighbours,
+    truncate: bool,
+    path: Path | None,
+    facts: dict[str, str | int],
+    queries: int | None,
+    as_printed: bool,
+) -> ChunkCurator:
+    """A curator who deals rows to so many queries; its ledger is for these chunks and no others."""
+    if queries is None:
+        raise QueryError("chunks need the number of queries beforehand: curator(…, queries=M)")
+    kept = facts | {"answering": "printed" if as_printed else "chunks", "chunks": queries}
+    # What makes no sense is refused before there is a file.
+    book = Ledger(None, calibration.unit, calibration.total, kept)
+    curator = ChunkCurator(source, calibration, book, neighbours, truncate, Fraction(1), queries, as_printed)
+    if path is None:
+        return curator
+    return replace(curator, ledger=Ledger(path, calibration.unit, calibration.total, kept))

@@ -1,0 +1,169 @@
+"""Plans: the number that is left, twice; and what is said of requests that nobody can meet."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import sulq
+from sulq.plans.models import Model
+from sulq.plans.plan import plan
+
+TWENTY = sulq.Schema({name: sulq.Boolean() for name in [*(f"x{j}" for j in range(20)), "y"]})
+FOUR = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "c", "d", "y")})
+RULE = sulq.Conjunction("y")
+MASKED = sulq.MaskedParity()
+MASKED_SCHEMA = sulq.masked_parity_schema(8)
+MODELS: list[Model] = ["sample", "curator", "crowd"]
+
+
+def epsilon_of(model: Model) -> int | None:
+    return None if model == "sample" else 1
+
+
+def test_tight_is_at_most_a_tenth_of_the_papers_bound_for_conjunctions_of_twenty() -> None:
+    rows = plan(RULE, TWENTY, error=0.1, confidence=0.95, epsilon=1).rows
+    assert rows.paper is not None and rows.tight is not None
+    assert rows.tight <= rows.paper / 10
+    assert rows.ratio is not None and rows.ratio > 500
+
+
+@pytest.mark.parametrize("rate", [0, Fraction(1, 5)])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("learner", "schema"), [(RULE, FOUR), (MASKED, MASKED_SCHEMA)])
+def test_rows_error_confidence_and_epsilon_hang_together(
+    learner: Any, schema: sulq.Schema, model: Model, rate: Any
+) -> None:
+    """With the planned rows the error, the confidence and the ε are what they were planned for, or a little better."""
+    there = {"model": model, "noise_rate": rate}
+    first = plan(learner, schema, epsilon=epsilon_of(model), **there)
+    assert first.rows.tight is not None and first.rows.paper is not None
+    assert first.rows.tight < first.rows.paper
+    rows = int(first.rows.tight)
+    back = plan(learner, schema, epsilon=epsilon_of(model), rows=rows, **there)
+    if learner is RULE:
+        assert 0.097 <= (back.error.tight or 0) <= 0.1
+        assert back.error.paper is None or back.error.paper > 0.1
+    else:
+        assert 0.95 <= (back.confidence.tight or 0) <= 0.953
+    if model != "sample":
+        smallest = plan(learner, schema, rows=rows, **there).epsilon
+        # Where wrong labels are what makes it hard, Chernoff's bound has room for noise.
+        assert (0.985 if model == "crowd" or not rate else 0.1) <= (smallest.tight or 0) <= 1
+    with pytest.raises(sulq.QueryError, match="too few"):
+        asked = {"error": 0.1} if learner is RULE else {"confidence": 0.95}
+        plan(learner, schema, epsilon=epsilon_of(model), rows=rows - 3, **asked, **there)
+
+
+def test_more_is_asked_for_more_rows_are_needed() -> None:
+    def rows(**asked: Any) -> float:
+        return plan(RULE, FOUR, **({"epsilon": 1} | asked)).rows.tight or 0
+
+    assert rows(error=0.05) > rows() > rows(error=0.2)
+    assert rows(confidence=0.999) > rows() > rows(confidence=0.5)
+    assert rows(epsilon=0.1) > rows() > rows(epsilon=10)
+    assert rows(noise_rate=0.4) > rows(noise_rate=0.1) > rows()
+    assert rows(model="crowd") > rows()
+    assert plan(RULE, FOUR, model="sample").rows.tight < rows()  # type: ignore[operator]
+    assert plan(RULE, FOUR, model="exact").rows.tight == 1
+    flipped, drawn = (plan(RULE, FOUR, model=model, noise_rate=0.1).rows for model in ("exact", "sample"))  # type: ignore[arg-type]
+    assert flipped == drawn, "which labels are wrong is up to chance, also where the rows are not"
+
+
+def test_a_plan_says_what_it_rests_on_and_what_to_run() -> None:
+    found = plan(RULE, FOUR, epsilon=1, model="crowd", noise_rate=0.3)
+    assert found.theorem == "Theorem 5, Theorem 8 (lecture notes); Theorem 5.7 (full paper)"
+    assert found.oracle == "source.crowd(epsilon=1).denoised('y', 0.3)"
+    assert (found.rounds, found.queries, found.tolerances) == (1, 4, (0.0125,) * 4)
+    assert found.learner.share == 1
+    masked = plan(MASKED, MASKED_SCHEMA, epsilon=1)
+    assert (masked.rounds, masked.queries) == (2, 9)
+    assert masked.tolerances == (1 / 33,) * 8 + (0.2,)
+    assert masked.covered and "whenever the first answers" in masked.reuse
+    assert plan(sulq.MaskedParity(adaptive=False), MASKED_SCHEMA, epsilon=1).rounds == 1
+    single = plan(sulq.MaskedParity(paper=True), MASKED_SCHEMA, epsilon=1)
+    assert single.rows.tight is not None and single.rows.tight > (masked.rows.tight or 0)
+
+
+def test_parity_and_selection_have_plans_of_their_own() -> None:
+    parity = plan(sulq.Parity("y"), TWENTY, epsilon=1)
+    assert parity.rows.tight == sulq.parity_rows(20, 0.1, 0.05, 1.0)
+    assert plan(sulq.Parity("y"), TWENTY, epsilon=1, rows=10_000).error.tight < 0.03  # type: ignore[operator]
+    chosen = plan(sulq.Select(sulq.MonotoneConjunctions(), "y"), FOUR, epsilon=1, error=0.05)
+    assert chosen.rows.tight == sulq.occam_rows(2**4, 0.05, 0.05, 1.0)
+    assert chosen.rows.paper is not None and chosen.rows.paper > chosen.rows.tight
+    listed = plan(sulq.Select(["a", "b"], "y"), FOUR, epsilon=1, error=0.05)
+    assert listed.rows.tight == sulq.occam_rows(2, 0.05, 0.05, 1.0)
+    for refused in ({"model": "crowd"}, {"noise_rate": 0.1}):
+        with pytest.raises(sulq.QueryError, match="trusted curator"):
+            plan(sulq.Parity("y"), FOUR, epsilon=1, **refused)  # type: ignore[arg-type]
+    with pytest.raises(sulq.QueryError, match="state the error"):
+        plan(sulq.Select(["a", "b"], "y"), FOUR, epsilon=1)
+
+
+def test_a_learner_without_a_theorem_is_rehearsed_and_that_is_an_estimate() -> None:
+    found = plan(sulq.ID3("y", depth=2), FOUR, rows=5_000, epsilon=1)
+    assert found.estimate and not found.covered
+    assert found.rehearsal is not None and found.rehearsal.rounds
+    assert found.rounds == len(found.rehearsal.rounds)
+    assert found.epsilon.tight == 1
+    for missing in ({"epsilon": 1}, {"rows": 10}, {"epsilon": 1, "rows": 10, "error": 0.1}):
+        with pytest.raises(sulq.QueryError, match="no theorem"):
+            plan(sulq.ID3("y"), FOUR, **missing)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"epsilon": 1, "error": 0}, r"error must lie .* an error of 0.01 at ε = 1 .* takes [\d,]+ rows"),
+        (
+            {"epsilon": 1, "confidence": 1},
+            r"confidence must lie .* with confidence 0.999999 takes [\d,]+ rows",
+        ),
+        ({"epsilon": 0}, r"at 0 nothing can be learned; .* at ε = 0.1 .* takes [\d,]+ rows"),
+        ({"epsilon": 1, "noise_rate": "1/2"}, r"say nothing.*; at a rate of 0.4, .* takes [\d,]+ rows"),
+        ({"epsilon": 1, "noise_rate": 0.7}, r"the opposite; at a rate of 0.4"),
+        (
+            {"epsilon": 1, "rows": 1500, "error": 0.1},
+            r"1,500 rows are too few: .*; with 1,500 rows, ε = 1.\d+ is possible",
+        ),
+        (
+            {"epsilon": 1, "rows": 500, "error": 0.1},
+            r"with 500 rows, an error of [\d.]+ at ε = 1 is possible",
+        ),
+        (
+            {"epsilon": 1, "rows": 20_000, "error": 0},
+            r"with 20,000 rows, an error of 0.00\d+ at ε = 1 is poss",
+        ),
+        ({"rows": 10}, r"10 rows are too few: .* takes [\d,]+ rows"),
+        ({"rows": 10, "epsilon": 1}, r"10 rows are too few: an error of 0.1 at ε = 1 .* takes [\d,]+ rows"),
+        ({}, "state epsilon"),
+        ({"rows": 0, "epsilon": 1}, "rows must be"),
+        ({"epsilon": "much"}, "epsilon must be a number"),
+        ({"model": "sample", "epsilon": 1}, "leave epsilon out"),
+        ({"model": "oracle"}, "the model is one of"),
+        ({"epsilon": 1, "error": "1e-14"}, "more than 2\\^50 rows"),
+    ],
+)
+def test_impossible_requests_are_told_what_is_possible(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(sulq.QueryError, match=said):
+        plan(RULE, FOUR, **asked)
+
+
+def test_masked_parity_has_no_error_to_trade() -> None:
+    with pytest.raises(sulq.QueryError, match="learned exactly"):
+        plan(MASKED, MASKED_SCHEMA, epsilon=1, error=0.1)
+    with pytest.raises(sulq.QueryError, match=r"50 rows are too few: learning it exactly at ε = 1 .* rows"):
+        plan(MASKED, MASKED_SCHEMA, epsilon=1, rows=50)
+
+
+def test_what_the_theorems_do_not_speak_of_is_refused() -> None:
+    several = sulq.Schema(dict(FOUR.items()), sulq.Unit("person", rows=2))
+    with pytest.raises(sulq.QueryError, match="several rows"):
+        plan(RULE, several, epsilon=1)
+    with pytest.raises(sulq.QueryError, match="must be a column"):
+        plan(sulq.Conjunction(sulq.col("a") & sulq.col("b"), ["c"]), FOUR, epsilon=1, noise_rate=0.1)
+    with pytest.raises(sulq.QueryError, match="for a learner"):
+        plan("tree", FOUR, epsilon=1)

@@ -1,0 +1,60 @@
+"""Scores of a choice: whole steps, and no row moves one further than is claimed."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.queries.scope import Scope
+
+
+def scores(choice: sulq.Choice, scope: Scope, rows: list[tuple[int, int]], labels: int) -> np.ndarray:
+    columns = {"a": [a for a, _ in rows], "b": [(a + y) % 2 for a, y in rows], "y": [y for _, y in rows]}
+    people = sulq.open({name: np.array(column, dtype=int) for name, column in columns.items()}, scope.schema)
+    return choice.scores(people.sums(choice.parts), scope)
+
+
+@pytest.mark.parametrize("score", ["majority", "purity"])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_a_row_moves_every_score_the_same_way_by_no_more_than_its_steps(score: str, labels: int) -> None:
+    """Every table of up to three rows of two values and two or three labels, and every row added to it."""
+    schema = sulq.Schema({"a": sulq.Integer(0, 1), "b": sulq.Integer(0, 1), "y": sulq.Integer(0, labels - 1)})
+    scope = Scope(schema)
+    choice = sulq.choose(["a", "b"], label="y", score=score)  # type: ignore[arg-type]
+    steps = choice.steps(scope)
+    assert steps == (1 if score == "majority" else labels + 4)
+    assert choice.moves(scope, "replace") == choice.size(scope) == steps
+    kinds = list(itertools.product(range(2), range(labels)))
+    largest = 0
+    for number in range(1, 4):
+        for rows in itertools.combinations_with_replacement(kinds, number):
+            before = scores(choice, scope, list(rows), labels)
+            after = [scores(choice, scope, [*rows, kind], labels) for kind in kinds]
+            for own in after:
+                assert np.all(own >= before) and np.all(own - before <= steps)
+                largest = max(largest, int((own - before).max()))
+            for one, other in itertools.product(after, repeat=2):
+                assert np.all(np.abs(one - other) <= steps), "a row replaced by another"
+    assert largest == steps, "and no smaller bound holds"
+
+
+def test_purity_sees_what_majorities_do_not() -> None:
+    """A split that leaves the majority everywhere, and makes it much more certain on one side."""
+    y = np.r_[np.zeros(90), np.ones(10), np.zeros(60), np.ones(40)].astype(bool)
+    telling, idle = np.arange(200) < 100, np.arange(200) % 2 == 0
+    people = sulq.open(
+        {"idle": idle, "telling": telling, "y": y}, {n: sulq.Boolean() for n in ("idle", "telling", "y")}
+    )
+    for score, best in (("majority", 0), ("purity", 1)):
+        [which] = people.exact().ask(sulq.Round([sulq.choose(["idle", "telling"], label="y", score=score)]))  # type: ignore[arg-type]
+        assert which.value == best
+
+
+def test_a_choice_is_read_back_with_its_score() -> None:
+    asked = sulq.Round([sulq.choose(["a"], label="y", score="purity")], share=1)
+    assert sulq.parse_round(asked.canonical) == asked
+    with pytest.raises(sulq.QueryError, match="purity"):
+        sulq.choose(["a"], label="y", score="gain")  # type: ignore[arg-type]
