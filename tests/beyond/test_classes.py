@@ -24,6 +24,7 @@ from sulq.beyond.classes import (
 from sulq.beyond.domains import Halfspaces, Labelings
 from sulq.beyond.grids import Intervals, Rectangles, Stumps, Thresholds
 from sulq.beyond.many import choose
+from sulq.beyond.small import SmallConjunctions
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 
 col = sulq.col
@@ -126,6 +127,7 @@ TINY_CLASSES: dict[str, tuple[HypothesisClass, list[tuple[int, ...]]]] = {
     "intervals": (Intervals("n", [1, 2, 3]), NUMBERS),
     "rectangles": (Rectangles([("n", [2]), (sulq.where(col("a"), 1, 0), [1])]), BOTH),
     "stumps": (Stumps(["a", "n"], edges={"n": [2]}), BOTH),
+    "small conjunctions": (SmallConjunctions(2, ["a", "n"], opposites=True, edges={"n": [2]}), BOTH),
     "halfspaces": (Halfspaces("ab"), BITS),
     "labelings": (Labelings("ab", [[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]]), BITS),
 }
