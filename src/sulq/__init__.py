@@ -30,10 +30,12 @@ from sulq.learners.learner import Learner
 from sulq.learners.masked_parity import MaskedParity, MaskedParityRule
 from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
 from sulq.learners.tree import Tree
+from sulq.learners.unknown_rate import learn_at_unknown_rate
 from sulq.oracles.adversary import Adversary
 from sulq.oracles.denoised import Denoised
 from sulq.oracles.emulation import emulated
 from sulq.oracles.mask_blind import MaskBlind
+from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
 from sulq.queries.choose import Choice, choose
@@ -85,6 +87,7 @@ __all__ = [
     "Parity",
     "ParityRule",
     "Perceptron",
+    "Plan",
     "PureDP",
     "Query",
     "QueryError",
@@ -115,6 +118,7 @@ __all__ = [
     "error_rate",
     "features",
     "gram",
+    "learn_at_unknown_rate",
     "lookup",
     "masked_parity_domain",
     "masked_parity_rows",
@@ -130,6 +134,7 @@ __all__ = [
     "parse",
     "parse_round",
     "perceptron_rounds",
+    "plan",
     "randhie",
     "row_function",
     "total",

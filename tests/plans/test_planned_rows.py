@@ -27,7 +27,7 @@ CONJUNCTION = sulq.Conjunction("y", error=Fraction(1, 4), confidence=SURE)
 MASKED = sulq.MaskedParity(confidence=SURE)
 MASKED_SCHEMA = sulq.masked_parity_schema(4)
 EPSILON: dict[Model, Fraction] = {"curator": Fraction(1, 2), "crowd": Fraction(2)}
-"""Small enough for noise to decide: without it a fifth of the rows would do."""
+"""Small enough for noise to decide: without it a third of the rows would do."""
 MODELS: list[Model] = ["sample", "curator", "crowd"]
 
 
@@ -97,10 +97,10 @@ def test_the_learner_succeeds_as_often_as_promised(
 
 
 @pytest.mark.parametrize(("learner", "schema", "finds"), CASES)
-def test_with_a_sixth_of_the_rows_it_does_not(learner: Any, schema: sulq.Schema, finds: Any) -> None:
-    """So the test above can fail. Both succeed in about two of five runs then, which as many as 31 of 50 do with a
-    chance below 0.001."""
-    assert successes(plan_of(learner, schema, "curator", 0.0), finds, 1 / 6) < FEWEST
+def test_with_a_thirtieth_of_the_rows_it_does_not(learner: Any, schema: sulq.Schema, finds: Any) -> None:
+    """So the test above can fail. In 600 runs 15 % and 4 % succeeded; of 50 that do with a chance of 0.21, as many as
+    31 do with a chance below 10⁻⁹."""
+    assert successes(plan_of(learner, schema, "curator", 0.0), finds, 1 / 30) < FEWEST
 
 
 def test_wrong_labels_are_seen_through_where_without_care_they_are_not() -> None:
