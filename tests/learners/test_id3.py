@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -300,3 +301,29 @@ def test_of_questions_picked_together_the_one_that_tells_most_is_asked_first() -
             assert np.array_equal(tree.predict(rows), rows["strong"])
     deeper = sulq.ID3("y", ahead=2, depth=3, prune=0).learn(people.exact())
     assert sum(end.size for end in deeper.ends) == 4_000
+
+
+def ages_at_ends(tree: sulq.Tree, node: Any, low: float, high: float) -> list[tuple[float, float]]:
+    """Between which ages one is at each end, as far as the questions on the way say."""
+    if not hasattr(node, "branches"):
+        return [(low, high)]
+    question: Any = tree.questions[node.question]
+    no, yes = node.branches
+    edge = question.right.constant if question.relation == "<" else None
+    return [
+        *ages_at_ends(tree, no, low if edge is None else max(low, edge), high),
+        *ages_at_ends(tree, yes, low, high if edge is None else min(high, edge)),
+    ]
+
+
+def test_nothing_is_asked_whose_answer_follows_from_what_was_asked() -> None:
+    """Noise would ask whether somebody of 63 and up is below 36."""
+    rng = np.random.default_rng(1)
+    rows = {"age": rng.integers(0, 100, 400), "town": rng.integers(0, 4, 400), "y": rng.random(400) < 0.5}
+    kinds = {"age": sulq.Integer(0, 100), "town": sulq.Category([0, 1, 2, 3], missing=0), "y": sulq.Boolean()}
+    people = sulq.open(rows, kinds)
+    for _ in range(10):
+        tree = ID3("y", prune=0, depth=6).learn(people.curator(epsilon=1000))
+        ages = ages_at_ends(tree, tree.root, 0, 101)
+        assert len(ages) > 2
+        assert all(low < high for low, high in ages)

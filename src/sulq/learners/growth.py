@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.learners.tree import End, Split, Tree
-from sulq.queries.expressions import Node
+from sulq.queries.expressions import Compare, Constant, Node
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
@@ -30,7 +30,8 @@ class Draft:
         self.sizes = [scope.code(question).size for question in questions]
         self._asked: list[int | None] = [None]
         self._children: list[list[int]] = [[]]
-        self._used: list[frozenset[int]] = [frozenset()]
+        self._paths: list[tuple[tuple[int, int], ...]] = [()]
+        """The questions on the way to each node, and their answers there."""
         self._together: list[tuple[int, list[int], list[int]]] = []
         """Nodes, the questions that were picked together for each, and the nodes those lead to."""
 
@@ -40,14 +41,13 @@ class Draft:
 
     def used(self, node: int) -> frozenset[int]:
         """The questions that were asked on the way to a node."""
-        return self._used[node]
+        return frozenset(question for question, _ in self._paths[node])
 
     def grow(self, picked: Mapping[int, Sequence[int]]) -> None:
         """Split nodes by the questions picked for them; the others that were open are ends."""
         self.open = []
         for node, questions in picked.items():
-            # Below itself a question has one answer only, and would tell nothing.
-            asked = [question for question in questions if question not in self._used[node]]
+            asked = [question for question in questions if not self._told(node, question)]
             reached = [node]
             for question in asked:
                 reached = [child for parent in reached for child in self._split(parent, question)]
@@ -60,8 +60,13 @@ class Draft:
         self._asked[node], self._children[node] = question, children
         self._asked += [None] * len(children)
         self._children += [[] for _ in children]
-        self._used += [self._used[node] | {question}] * len(children)
+        self._paths += [(*self._paths[node], (question, answer)) for answer in range(len(children))]
         return children
+
+    def _told(self, node: int, question: int) -> bool:
+        """Whether what was asked before leaves a question one answer only: it would tell nothing."""
+        before = [(self.questions[asked], answer) for asked, answer in self._paths[node]]
+        return question in self.used(node) or any(_follows(self.questions[question], *own) for own in before)
 
     def _sort(self, sums: Mapping[int, Counts]) -> None:
         """Of questions that were picked together, ask the one that tells most first.
@@ -136,6 +141,21 @@ class Draft:
         kept = sorted(_asked(root))
         place = {question: i for i, question in enumerate(kept)}
         return Tree(schema, None, label, tuple(self.questions[q] for q in kept), _renumbered(root, place))
+
+
+def _follows(question: Node, before: Node, answer: int) -> bool:
+    """Whether the answer to a comparison follows from the answer to another about the same column."""
+    if not isinstance(question, Compare) or not isinstance(before, Compare):
+        return False
+    one, other = question.right, before.right
+    same = (question.left.key, question.relation) == (before.left.key, before.relation)
+    if not same or not isinstance(one, Constant) or not isinstance(other, Constant):
+        return False
+    if question.relation == "==":
+        return answer == 1
+    if isinstance(one.constant, str) or isinstance(other.constant, str):
+        return False
+    return other.constant <= one.constant if answer == 1 else other.constant >= one.constant
 
 
 def _summed(table: Mapping[int, Counts], children: Sequence[Sequence[int]]) -> dict[int, Counts]:
