@@ -210,3 +210,15 @@ def test_a_learner_runs_on_it_with_wrong_labels_as_well(answering: Answering) ->
     curator = source.curator(2, answering=answering, queries=3)
     rule = sulq.Conjunction("y", error=0.2, confidence="0.999999").learn(curator.denoised("y", 0.2))
     assert rule.describe() == "x0 and x1"
+
+
+def test_a_unit_is_refused_because_it_moves_other_rows_and_so_are_the_curators_own_runs() -> None:
+    rows = {"who": np.arange(40), "sick": np.arange(40) % 2 == 0}
+    schema = sulq.Schema({"sick": sulq.Boolean()}, unit=sulq.Unit("who", rows=1))
+    with pytest.raises(sulq.QueryError, match="unit"):
+        sulq.open(rows, schema).curator(epsilon=1, answering="chunks", queries=2)
+    plain = sulq.open({"sick": rows["sick"]}, {"sick": sulq.Boolean()})
+    curator = plain.curator(epsilon=1, answering="chunks", queries=2)
+    for run in ("(chunks)", "(order)"):
+        with pytest.raises(sulq.QueryError, match="own"):
+            curator.release({"asked": 1}, Fraction(0), lambda: 1, run)

@@ -558,3 +558,15 @@ def test_a_charge_is_recorded_before_a_row_is_read() -> None:
     del source.sums  # type: ignore[method-assign]
     curator.ask(sulq.Round([sulq.count(where=col("a"))], share=0.25))
     assert curator.spent == Fraction(1, 4), "and the same question is answered under the old charge"
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 1000.0])
+def test_whether_scores_fit_does_not_depend_on_the_rows(value: float) -> None:
+    """Totals on grids that are far apart: refused from the schema, or answered, for whatever rows."""
+    rows = {"a": np.full(20_000, value), "b": np.zeros(20_000)}
+    people = sulq.open(rows, {"a": sulq.Real(0, 1000), "b": sulq.Real(0, 1e-4)})
+    asked = sulq.Round([sulq.choose([sulq.total(sulq.col("a")), sulq.total(-sulq.col("b"))])], share=0.5)
+    curator = people.curator(epsilon=10)
+    with pytest.raises(sulq.QueryError, match="62 bits"):
+        curator.ask(asked)
+    assert curator.spent == 0

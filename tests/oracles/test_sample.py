@@ -130,3 +130,18 @@ def test_a_round_without_share_or_tolerance_is_refused() -> None:
 )
 def test_every_learner_runs_on_it_unchanged(learner: sulq.Learner) -> None:
     assert learner.learn(drawn(3_000, 0).sample()).origin.promise == "none: averages of a sample"
+
+
+def test_totals_on_different_grids_are_compared_in_their_own_units() -> None:
+    columns = {"a": np.full(1_000, 100.0), "b": np.arange(1_000) < 10}
+    people = sulq.open(columns, {"a": sulq.Real(0, 1000), "b": sulq.Boolean()})
+    asked = sulq.Round([sulq.choose([sulq.total(col("a")), sulq.count(where=col("b"))])], share=1)
+    for oracle in (people.exact(), people.sample(fresh=False), people.crowd(epsilon=20)):
+        assert oracle.ask(asked)[0].value == 0
+
+
+def test_the_values_of_no_rows_have_the_type_of_some() -> None:
+    none = sulq.open(
+        {"b": np.zeros(0, bool), "t": np.zeros(0, "<U1")}, {"b": sulq.Boolean(), "t": sulq.Category(["x"])}
+    )
+    assert none.values(col("b")).dtype == bool and none.values(col("t")).dtype.kind == "u"

@@ -47,7 +47,8 @@ def told_of(console: Console, curator: Curator | None) -> Callable[[Asked, bool]
         if console.is_terminal and not done:
             console.print(Text(line, "dim"), end="\r", no_wrap=True, overflow="ellipsis", crop=True)
         elif done and not console.is_terminal:
-            console.print(Text(f"{line}; {asked.seconds:.1f} s"), soft_wrap=True)
+            # How long an answer took may depend on the rows, so it is only said where nothing is private.
+            console.print(Text(line if curator else f"{line}; {asked.seconds:.1f} s"), soft_wrap=True)
 
     return tell
 

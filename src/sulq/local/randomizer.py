@@ -133,6 +133,6 @@ def codes(values: ArrayLike, k: int) -> NDArray[np.int64]:
 
 def interval(low: float, high: float) -> tuple[float, float]:
     """Public bounds of a number."""
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high and math.isfinite(high - low)):
         raise QueryError(f"an interval needs finite bounds in order, got {low!r} and {high!r}")
     return float(low), float(high)

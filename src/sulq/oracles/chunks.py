@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,10 +67,12 @@ class ChunkCurator(Curator):
     as_printed: bool = False
 
     def __post_init__(self) -> None:
-        if self.public_rows is None:
+        # Which of a person's rows counts depends on what they say, so with a unit one person could move all
+        # others by a place.
+        if self.public_rows is None or self.schema.unit is not None:
             raise QueryError(
-                "chunks need one row a person and a public number of rows: with neighbours='add-remove', or "
-                "several rows a person, answer with all rows (answering='joint')"
+                "chunks need one row a person and a public number of rows: with neighbours='add-remove', or a "
+                "unit, answer with all rows (answering='joint')"
             )
         if isinstance(self.chunks, bool) or not isinstance(self.chunks, int) or self.chunks < 1:
             raise QueryError(f"chunks need the number of queries beforehand, from 1 on, not {self.chunks!r}")
@@ -169,8 +171,7 @@ class ChunkCurator(Curator):
 
     def _taken(self, round_: Round, run: str) -> list[int]:
         """The chunks of a round's queries: those that it took before, or the next that nobody took."""
-        if run in (CHUNKS, ORDER):
-            raise QueryError(f"the run {run!r} is the curator's own: name yours otherwise")
+        _check(run)
         owner = f"{hashlib.sha256(run.encode()).hexdigest()} {round_.key}"
         names = [f"{owner} {number}" for number in range(len(round_.queries))]
         known = {
@@ -199,6 +200,12 @@ class ChunkCurator(Curator):
                 return place
         raise BudgetError("chunks", requested=Fraction(1), remaining=Fraction(0))
 
+    def release(
+        self, form: dict[str, Any], cost: Fraction, look: Callable[[], Any], run: str = "main"
+    ) -> Any:
+        _check(run)
+        return super().release(form, cost, look, run)
+
     @cached_property
     def _order(self) -> NDArray[np.intp]:
         """The rows in the order in which they are dealt: the same whenever the ledger is opened again.
@@ -209,6 +216,11 @@ class ChunkCurator(Curator):
         seed = self.ledger.release(ORDER, "seed", Fraction(0), lambda: secrets.token_hex(16))
         drawn = hashlib.shake_256(bytes.fromhex(seed)).digest(8 * self.source.rows)
         return np.argsort(np.frombuffer(drawn, dtype="<u8"), kind="stable")
+
+
+def _check(run: str) -> None:
+    if run in (CHUNKS, ORDER):
+        raise QueryError(f"the run {run!r} is the curator's own: name yours otherwise")
 
 
 def dealt(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from fractions import Fraction
 from functools import cached_property
 
@@ -26,6 +27,7 @@ class Cohorts:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._given = 0
+        self._lock = threading.Lock()
 
     @property
     def left(self) -> int:
@@ -39,9 +41,10 @@ class Cohorts:
 
     def next(self, size: int) -> Source:
         """So many of those who were not asked yet."""
-        self.require(size)
-        chosen = self._order[self._given : self._given + size]
-        self._given += size
+        with self._lock:
+            self.require(size)
+            chosen = self._order[self._given : self._given + size]
+            self._given += size
         return self.source.only(chosen)
 
     @cached_property

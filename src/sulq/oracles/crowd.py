@@ -33,7 +33,8 @@ class Crowd(Surveyor):
 
     Every part of a query is put to a cohort of its own, drawn by lot among those who were not asked yet, so
     each person reports once, by an ε-local randomizer. The average of the reports, without bias, times the
-    number of people, is the answer. A person with m rows reports on each of them with ε/m.
+    number of people, is the answer. A person with m rows reports on each of them with ε/m. How many reports
+    there are, and so how many rows, everybody sees.
 
     A round states its share of all people, or its queries tolerances. `method`: "best" picks the randomizer
     with the least variance for what is asked; "paper" is the Laplace report of the paper. With

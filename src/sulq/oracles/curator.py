@@ -192,8 +192,7 @@ class Curator:
 
     def _contest(self, choice: Choice) -> Contest:
         scope = self.source.scope
-        most = max(scope.number(part).magnitude for part in choice.parts)
-        if most * (self.public_rows or 2**30) >= LARGEST_SCORE:
+        if choice.size(scope) * (self.public_rows or 2**30) >= LARGEST_SCORE:
             raise QueryError("the scores of this choice could leave 62 bits: clip or scale the candidates")
         return Contest(
             moves=choice.moves(scope, self.neighbours),
@@ -213,7 +212,8 @@ class Curator:
             own = [next(sums) for _ in query.parts]
             if isinstance(query, Choice):
                 selection = next(selections)
-                scores = query.scores(own, scope)
+                # More rows than were thought of cannot raise an error here; clipping moves no score further.
+                scores = np.clip(query.scores(own, scope), -LARGEST_SCORE, LARGEST_SCORE)
                 if selection is None:
                     choices.append(scores.argmax(axis=0).tolist())
                 else:

@@ -213,7 +213,10 @@ class Surveyor(ABC):
         scope = self.source.scope
         if isinstance(query, Query):
             return statistic(query, parts, scope)
-        scores = query.scores([part.values.astype(object) for part in parts], scope).astype(np.float64)
+        if query.label is None:
+            scores = np.stack([part.values for part in parts])
+        else:
+            scores = query.scores([part.values.astype(object) for part in parts], scope).astype(np.float64)
         best = chosen(query, scores.argmax(axis=0).tolist(), None, scope)
         cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
 

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sulq.schema import text
+from sulq.sources.readers import LONGEST
 
 FROM_Y = "from y"
 
@@ -58,7 +59,7 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     def code(label: object) -> int:
         if isinstance(label, np.generic):
             label = label.item()
-        if not isinstance(label, str | int | float):
+        if not isinstance(label, str | int | float) or (isinstance(label, int) and abs(label) > LONGEST):
             return 0
         return place[label] if label in place else place.get(text(label), 0)
 

@@ -21,6 +21,8 @@ import pyarrow.parquet as pq
 
 from sulq.errors import SchemaError, SulqError
 
+LONGEST = 10**400
+"""Integers beyond are read as this: no bound is as large, and Python writes out only so many digits."""
 PIECE = 2**17
 Part = Callable[[], Iterator[tuple[int, pa.RecordBatch]]]
 """Reads some rows: pieces of the columns asked for, each with the number of its first row."""
@@ -258,7 +260,9 @@ def _text(value: object) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float | np.floating):
         return None if value != value else repr(float(value)).removesuffix(".0")
-    if isinstance(value, str | int | np.integer) or type(value).__name__ == "Decimal":
+    if isinstance(value, int):
+        return str(max(-LONGEST, min(value, LONGEST)))
+    if isinstance(value, str | np.integer) or type(value).__name__ == "Decimal":
         return str(value).encode("utf-8", "replace").decode()
     return None
 

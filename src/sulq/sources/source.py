@@ -110,11 +110,11 @@ class Source:
         with self._lock:
             self._load(leaves)
         found = []
-        for start in range(0, rows, BLOCK):
+        for start in range(0, max(1, rows), BLOCK):  # no rows are one empty block: the type is the same
             stop = min(start + BLOCK, rows)
             block = {key: self._columns[key].read(start, stop) for key in leaves}
             found.append(_natural(expression, Batch(self.scope, block, stop - start)))
-        return np.concatenate(found) if found else np.zeros(0)
+        return np.concatenate(found)
 
     def only(self, at: NDArray[np.intp]) -> Source:
         """The rows at some places, as a source of their own."""
