@@ -71,8 +71,8 @@ class ChunkCurator(Curator):
         # others by a place.
         if self.public_rows is None or self.schema.unit is not None:
             raise QueryError(
-                "chunks need one row a person and a public number of rows: with neighbours='add-remove', or a "
-                "unit, answer with all rows (answering='joint')"
+                "chunks need one row a person and a public number of rows: with neighbours='add-remove', or "
+                "a unit, answer with all rows (answering='joint')"
             )
         if isinstance(self.chunks, bool) or not isinstance(self.chunks, int) or self.chunks < 1:
             raise QueryError(f"chunks need the number of queries beforehand, from 1 on, not {self.chunks!r}")
