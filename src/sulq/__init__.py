@@ -31,7 +31,7 @@ from sulq.learners.masked_parity import MaskedParity, MaskedParityRule
 from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
 from sulq.learners.tree import Tree
 from sulq.learners.unknown_rate import learn_at_unknown_rate
-from sulq.oracles.adversary import Adversary
+from sulq.oracles.adversary import Adversary, worst_answers
 from sulq.oracles.denoised import Denoised
 from sulq.oracles.emulation import emulated
 from sulq.oracles.mask_blind import MaskBlind
@@ -141,4 +141,5 @@ __all__ = [
     "vc_rows",
     "vector",
     "where",
+    "worst_answers",
 ]

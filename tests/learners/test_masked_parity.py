@@ -86,6 +86,22 @@ def test_the_blind_oracle_is_valid_and_says_the_same_for_both_masks() -> None:
         np.testing.assert_array_equal(one.value, other.value)
 
 
+@pytest.mark.parametrize("mask", [0, 1])
+def test_one_round_against_the_blind_oracle_is_wrong_of_a_quarter(mask: int) -> None:
+    """d = 16: all 2,097,152 examples. Nothing in the answers tells the mask, and nothing is learned of it."""
+    secret = tuple(np.random.default_rng(mask).integers(0, 2, 16).tolist())
+    rule = sulq.MaskedParity(adaptive=False).learn(sulq.MaskBlind(secret, mask))
+    assert (rule.secret, rule.mask) == (secret, None)
+    rows = sulq.masked_parity_domain(secret, mask)
+    assert np.mean(rule.predict(rows) != rows["label"]) == 1 / 4
+
+
+def test_answers_searched_for_do_no_more_harm_than_the_proof_allows() -> None:
+    people = domain((1, 0, 1), 1)
+    loss, rule = sulq.worst_answers(sulq.MaskedParity(), people, lambda own: float(own.secret != (1, 0, 1)))
+    assert (loss, rule.mask) == (0.0, 1)
+
+
 def test_the_blind_oracle_tells_the_truth_to_who_knows_the_secret() -> None:
     for mask in (0, 1):
         rule = sulq.MaskedParity().learn(sulq.MaskBlind((1, 0, 1, 1, 0, 1), mask))

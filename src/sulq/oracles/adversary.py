@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -15,6 +16,7 @@ from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 
 if TYPE_CHECKING:
+    from sulq.learners.learner import H, Learner
     from sulq.schema import Schema
     from sulq.sources.source import Source
 
@@ -76,3 +78,25 @@ class Adversary:
             up = self._rng.random(value.shape) < {"high": 1.0, "low": 0.0, "random": 0.5}[self.manner]
             bent = value + np.where(up, tolerance, -tolerance)
         return Answer(float(bent) if bent.ndim == 0 else bent, lambda beta: tolerance)
+
+
+def worst_answers(
+    learner: Learner[H], source: Source, loss: Callable[[H], float], tries: int = 20
+) -> tuple[float, H]:
+    """The largest loss that answers within tolerance were seen to cause, and the hypothesis that has it.
+
+    Every manner is tried, and `tries` different tosses of signs. What no answers within tolerance can cause
+    is for a proof to say; this looks for the opposite.
+
+    >>> import sulq
+    >>> rows = {"a": [True, True, False, False] * 9, "y": [True, True, False, False] * 9}
+    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    >>> wrong = lambda rule: float(sum(rule.predict(rows) != rows["y"])) / 36
+    >>> loss, rule = worst_answers(sulq.Conjunction("y", error=0.2), people, wrong)
+    >>> loss <= 0.2
+    True
+    """
+    manners: list[tuple[Manner, int]] = [("high", 0), ("low", 0), ("coarse", 0)]
+    manners += [("random", seed) for seed in range(tries)]
+    learned = [learner.learn(Adversary(source, manner, seed)) for manner, seed in manners]
+    return max(((loss(own), own) for own in learned), key=lambda pair: pair[0])
