@@ -111,7 +111,7 @@ class ID3(Learner[Tree]):
         picks = left * WAYS[way].picks if turns else Fraction(0)
         while turns and draft.open:
             several, *turns = turns
-            each = picks / (1 + len(turns))
+            each = picks * several / (several + sum(turns))  # by how many questions are picked
             left, picks = left - each, picks - each
             by = draft.route(draft.open)
             sets = list(combinations(range(len(questions)), several))
