@@ -21,8 +21,8 @@ import numpy as np
 
 from sulq.local.best import best_randomizer
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot, Shape
-from sulq.local.simplex import nearest_distribution
 from sulq.local.unary import UnaryResponse
+from sulq.simplex import nearest_distribution
 
 PEERS = Path(__file__).parent / "peers"
 PEOPLE = 1_000_000

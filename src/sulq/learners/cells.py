@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.simplex import nearest_distribution
+
 Floats = NDArray[np.float64]
 
 RESTARTS = 8
@@ -28,12 +30,8 @@ def pooled(tables: Floats, noise: float) -> Floats:
 
 
 def cleaned(counts: Floats) -> Floats:
-    """The nearest counts that are not negative and have the same total: all less a constant, or zero."""
-    falling = np.sort(counts.ravel())[::-1]
-    rows = max(float(falling.sum()), 1.0)
-    excess = (np.cumsum(falling) - rows) / np.arange(1, len(falling) + 1)
-    last = int(np.flatnonzero(falling > excess)[-1])
-    return np.asarray(np.maximum(counts - excess[last], 0.0))
+    """The nearest counts that are not negative and have the same total, if that is at least a row."""
+    return nearest_distribution(counts, max(float(counts.sum()), 1.0))
 
 
 def moments(columns: Sequence[Floats]) -> tuple[Floats, Floats]:

@@ -21,6 +21,7 @@ from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot
 from sulq.local.simulation import Call, Calls, Simulation, run_locally, simulated
 from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
+from sulq.simplex import nearest_distribution
 
 __all__ = [
     "Ball",
@@ -49,6 +50,7 @@ __all__ = [
     "UnaryResponse",
     "best_randomizer",
     "digits",
+    "nearest_distribution",
     "run_locally",
     "simulated",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from sulq.sklearn.estimator import Estimator, features_of
 from sulq.sklearn.labels import classes_of, codes_of, labels_of
 
 
-class Classifier(ClassifierMixin, Estimator):
+class Classifier(ClassifierMixin, Estimator, ABC):
     """The base of the classifiers: the label is one more column."""
 
     classes: Any
@@ -48,8 +49,9 @@ class Classifier(ClassifierMixin, Estimator):
         order = np.argsort(texts)
         return np.asarray(self.classes_[order[np.searchsorted(texts, said, sorter=order)]])
 
+    @abstractmethod
     def _learner(self, features: list[str], label: str) -> Learner[Any] | Select:
-        raise NotImplementedError
+        """The learner with the parameters that were given."""
 
     def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
         """The column of labels, and what is public about it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from sulq.sklearn.estimator import Estimator, features_of, plain
 from sulq.sklearn.frames import kinds
 
 
-class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC):
     """The base of both: rows are moved by a mean and laid along a few directions."""
 
     n_components: Any
@@ -40,8 +41,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _n_features_out(self) -> int:
         return len(self.components_)
 
+    @abstractmethod
     def _learner(self, schema: Schema) -> learners.PCA | learners.SVD:
-        raise NotImplementedError
+        """The learner with the parameters that were given."""
 
     def _kinds(self, names: list[str], columns: list[Any]) -> dict[str, Kind]:
         return kinds(names, columns, self.bounds, Real(0, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sulq.local.simplex import nearest_distribution
+from sulq.simplex import nearest_distribution
 
 RNG = np.random.default_rng(3)
 

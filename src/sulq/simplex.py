@@ -1,4 +1,4 @@
-"""Estimated frequencies made into frequencies: not negative, and 1 together.
+"""Estimated frequencies or counts made into such: not negative, and adding up.
 
 An estimate without bias has negative numbers in it, and what is rare drowns in noise. The nearest point that
 could be a vector of frequencies has a smaller squared error, always, because those points are a convex set
@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
-def nearest_distribution(estimate: ArrayLike) -> NDArray[np.float64]:
-    """The vector of frequencies that is nearest to an estimate in the 2-norm.
+def nearest_distribution(estimate: ArrayLike, whole: float = 1.0) -> NDArray[np.float64]:
+    """The frequencies, or counts that are `whole` together, nearest to an estimate in the 2-norm.
 
     One number is taken from all of them, and what falls below 0 is 0; the number is such that the rest add up
-    to 1. Sorted, the first j stay above 0 for the largest j whose smallest one exceeds what j would have to
-    give up each.
+    to the whole. Sorted, the first j stay above 0 for the largest j whose smallest one exceeds what j would
+    have to give up each.
 
     >>> nearest_distribution([0.75, 0.5, -0.25]).tolist()
     [0.625, 0.375, 0.0]
     """
     numbers = np.asarray(estimate, dtype=np.float64)
-    falling = np.sort(numbers)[::-1]
-    given_up = (np.cumsum(falling) - 1) / np.arange(1, numbers.size + 1)
+    falling = np.sort(numbers, axis=None)[::-1]
+    given_up = (np.cumsum(falling) - whole) / np.arange(1, numbers.size + 1)
     staying = np.flatnonzero(falling > given_up)[-1]
     return np.asarray(np.maximum(numbers - given_up[staying], 0.0))
