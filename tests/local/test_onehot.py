@@ -11,16 +11,17 @@ import pytest
 
 from sulq.errors import QueryError
 from sulq.local.design import DesignResponse
+from sulq.local.frequencies import NumberedReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
-from sulq.local.onehot import NumberedResponse, numbered_response, one_hot_response
+from sulq.local.onehot import numbered_response, one_hot_response
 from sulq.local.unary import UnaryResponse
 
 RESPONSES = [KaryResponse, HadamardResponse, DesignResponse]
-Make = Callable[[int, Any], NumberedResponse]
+Make = Callable[[int, Any], NumberedReport]
 
 
-def supports(response: NumberedResponse) -> Any:
+def supports(response: NumberedReport) -> Any:
     """Whether each report supports each possibility."""
     return response.supporting(np.eye(response.reports, dtype=np.int64)).astype(bool)
 

@@ -20,15 +20,16 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.errors import QueryError
 from sulq.local.chances import ONE, below, uniform_below
 from sulq.local.designs import Size, difference_set, sizes
+from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm, whole
+from sulq.local.randomizer import asked, chance_to_lie, codes, whole
 from sulq.local.support import Support
 from sulq.local.tails import radius
 from sulq.privacy.budget import Number
 
 
 @dataclass(frozen=True, init=False)
-class DesignResponse:
+class DesignResponse(NumberedReport):
     """A residue, more often from the block of one's own possibility than from outside.
 
     Of the designs with nearly the least variance for rare possibilities, the one with the smallest radius is
@@ -80,14 +81,6 @@ class DesignResponse:
         inside, outside = self._each
         return inside / outside
 
-    @property
-    def exponent(self) -> None:
-        return None
-
-    @property
-    def epsilon(self) -> float:
-        return logarithm(self.ratio)
-
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A residue for each number from 0 to k − 1."""
         own = codes(values, self.k)
@@ -108,21 +101,6 @@ class DesignResponse:
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""
         return _correlation(histogram, self._indicator)[..., : self.k]
-
-    def estimate(self, reports: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The k frequencies, by a fast Fourier transform."""
-        histogram = np.bincount(codes(reports, self.reports), minlength=self.reports)
-        return self.support.frequencies(self.supporting(histogram), len(reports))
-
-    def variance(self, n: int, frequency: float | None = None) -> float:
-        """Of one frequency, exactly; the largest possible if it is not known."""
-        return self.support.variance(n, frequency)
-
-    def radius(self, n: int, beta: float) -> float:
-        return radius(n, beta, self.support.contributions(self.k))
-
-    def influence(self, n: int) -> float:
-        return self.support.influence(n)
 
     @property
     def _each(self) -> tuple[Fraction, Fraction]:

@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import ONE, below
+from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm, whole
+from sulq.local.randomizer import asked, chance_to_lie, codes, whole
 from sulq.local.support import Support
-from sulq.local.tails import radius
 from sulq.privacy.budget import Number
 from sulq.privacy.coins import random_bytes
 
 
 @dataclass(frozen=True, init=False)
-class HadamardResponse:
+class HadamardResponse(NumberedReport):
     """A row of the matrix and one bit, as the number 2·row + bit. The best there is for small ε and many k.
 
     >>> response = HadamardResponse(100, epsilon="1/2")
@@ -73,14 +73,6 @@ class HadamardResponse:
     def ratio(self) -> Fraction:
         return Fraction(ONE - self.lies, self.lies)
 
-    @property
-    def exponent(self) -> None:
-        return None
-
-    @property
-    def epsilon(self) -> float:
-        return logarithm(self.ratio)
-
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A number from 0 to reports − 1 for each number from 0 to k − 1."""
         own = codes(values, self.k)
@@ -97,21 +89,6 @@ class HadamardResponse:
         said = histogram.reshape(*histogram.shape[:-1], self.rows, 2)
         balance = transformed(said[..., 0] - said[..., 1])
         return np.asarray((balance + histogram.sum(axis=-1, keepdims=True)) // 2)[..., : self.k]
-
-    def estimate(self, reports: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The k frequencies, by a fast Walsh–Hadamard transform."""
-        histogram = np.bincount(codes(reports, self.reports), minlength=self.reports)
-        return self.support.frequencies(self.supporting(histogram), len(reports))
-
-    def variance(self, n: int, frequency: float | None = None) -> float:
-        """Of one frequency, exactly; the largest possible if it is not known."""
-        return self.support.variance(n, frequency)
-
-    def radius(self, n: int, beta: float) -> float:
-        return radius(n, beta, self.support.contributions(self.k))
-
-    def influence(self, n: int) -> float:
-        return self.support.influence(n)
 
 
 def transformed(vectors: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import ONE, below, uniform_below
-from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm, whole
+from sulq.local.frequencies import NumberedReport
+from sulq.local.randomizer import asked, chance_to_lie, codes, whole
 from sulq.local.support import Support
-from sulq.local.tails import radius
 from sulq.privacy.budget import Number
 
 MOST_POSSIBILITIES = 2**20
 
 
 @dataclass(frozen=True, init=False)
-class KaryResponse:
+class KaryResponse(NumberedReport):
     """One of 0, …, k − 1, reported with the probability e^ε/(e^ε + k − 1) as it is. Best where k < 3e^ε + 2.
 
     >>> response = KaryResponse(4, epsilon=2)
@@ -57,14 +57,6 @@ class KaryResponse:
     def ratio(self) -> Fraction:
         return self.support.own / self.support.other
 
-    @property
-    def exponent(self) -> None:
-        return None
-
-    @property
-    def epsilon(self) -> float:
-        return logarithm(self.ratio)
-
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A number from 0 to k − 1 for each such number."""
         own = codes(values, self.k)
@@ -78,18 +70,3 @@ class KaryResponse:
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""
         return histogram
-
-    def estimate(self, reports: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The k frequencies."""
-        histogram = np.bincount(codes(reports, self.reports), minlength=self.reports)
-        return self.support.frequencies(self.supporting(histogram), len(reports))
-
-    def variance(self, n: int, frequency: float | None = None) -> float:
-        """Of one frequency, exactly; the largest possible if it is not known."""
-        return self.support.variance(n, frequency)
-
-    def radius(self, n: int, beta: float) -> float:
-        return radius(n, beta, self.support.contributions(self.k))
-
-    def influence(self, n: int) -> float:
-        return self.support.influence(n)

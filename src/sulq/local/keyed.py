@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import PARTS, position, rounded, uniform_below
 from sulq.local.coordinates import box
-from sulq.local.design import DesignResponse
-from sulq.local.hadamard import HadamardResponse
-from sulq.local.kary import MOST_POSSIBILITIES, KaryResponse
+from sulq.local.frequencies import NumberedReport
+from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.onehot import numbered_response
 from sulq.local.randomizer import codes, whole
 from sulq.local.tails import Contributions, by_frequency, people, radius
@@ -47,7 +46,7 @@ class KeyedReport:
     groups: int
     lows: tuple[float, ...]
     highs: tuple[float, ...]
-    inner: KaryResponse | HadamardResponse | DesignResponse
+    inner: NumberedReport
     """Reports 2·group + end."""
 
     def __init__(self, groups: int, lows: ArrayLike, highs: ArrayLike, epsilon: Number) -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
 
 from sulq.errors import QueryError
 from sulq.local.design import DesignResponse
+from sulq.local.frequencies import FrequencyReport, NumberedReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
 from sulq.local.unary import UnaryResponse
 from sulq.privacy.budget import Number
-
-NumberedResponse = KaryResponse | HadamardResponse | DesignResponse
-OneHotResponse = NumberedResponse | UnaryResponse
-
-Response = TypeVar("Response", bound=OneHotResponse)
 
 # A long report must be better by this much to be preferred to a short one.
 _WORTH_ITS_LENGTH = 0.98
@@ -23,7 +18,7 @@ _WORTH_ITS_LENGTH = 0.98
 _LONGEST = 2**12
 
 
-def one_hot_response(k: int, epsilon: Number) -> OneHotResponse:
+def one_hot_response(k: int, epsilon: Number) -> FrequencyReport:
     """The randomizer with the least variance where a possibility is rare; of nearly equals, a short report.
 
     Reports of very many bits are left out.
@@ -38,19 +33,19 @@ def one_hot_response(k: int, epsilon: Number) -> OneHotResponse:
     return unary if unary.variance(1, 0) < _WORTH_ITS_LENGTH * numbered.variance(1, 0) else numbered
 
 
-def numbered_response(k: int, epsilon: Number) -> NumberedResponse:
+def numbered_response(k: int, epsilon: Number) -> NumberedReport:
     """The same among those whose report is a single number.
 
     >>> type(numbered_response(100_000, 1)).__name__
     'HadamardResponse'
     """
-    makers: list[Callable[[int, Number], NumberedResponse]] = [KaryResponse, HadamardResponse, DesignResponse]
+    makers: list[Callable[[int, Number], NumberedReport]] = [KaryResponse, HadamardResponse, DesignResponse]
     return min(_possible(makers, k, epsilon), key=lambda response: response.variance(1, 0))
 
 
 def _possible(
-    makers: Iterable[Callable[[int, Number], Response]], k: int, epsilon: Number
-) -> Iterable[Response]:
+    makers: Iterable[Callable[[int, Number], NumberedReport]], k: int, epsilon: Number
+) -> Iterable[NumberedReport]:
     for make in makers:
         try:
             yield make(k, epsilon)

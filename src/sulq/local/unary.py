@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import ONE, below, packed_bits
+from sulq.local.frequencies import FrequencyReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm, whole
+from sulq.local.randomizer import asked, chance_to_lie, codes, whole
 from sulq.local.support import Support
-from sulq.local.tails import radius
 from sulq.privacy.budget import Number
 
 Packed = NDArray[np.uint8]
@@ -28,7 +28,7 @@ _ROWS = 2**14
 
 
 @dataclass(frozen=True, init=False)
-class UnaryResponse:
+class UnaryResponse(FrequencyReport):
     """A report is k bits in ⌈k/8⌉ bytes: bit v is bit v % 8, counted from the lowest, of byte v // 8.
 
     Two values differ in two bits, so the ratio is the product of two bits' ratios.
@@ -67,14 +67,6 @@ class UnaryResponse:
         own, other = self.support.own, self.support.other
         return own * (1 - other) / (other * (1 - own))
 
-    @property
-    def exponent(self) -> None:
-        return None
-
-    @property
-    def epsilon(self) -> float:
-        return logarithm(self.ratio)
-
     def sample(self, values: ArrayLike) -> Packed:
         """A row of packed bits for each number from 0 to k − 1."""
         own = codes(values, self.k)
@@ -104,16 +96,6 @@ class UnaryResponse:
                 histogram += np.bincount(column, minlength=256)
         counts = histograms @ unpacked(np.arange(256, dtype=np.uint8)[:, np.newaxis], 8).astype(np.int64)
         return self.support.frequencies(counts.reshape(-1)[: self.k], len(bytes_))
-
-    def variance(self, n: int, frequency: float | None = None) -> float:
-        """Of one frequency, exactly; the largest possible if it is not known."""
-        return self.support.variance(n, frequency)
-
-    def radius(self, n: int, beta: float) -> float:
-        return radius(n, beta, self.support.contributions(self.k))
-
-    def influence(self, n: int) -> float:
-        return self.support.influence(n)
 
 
 def unpacked(reports: Packed, k: int) -> Packed:

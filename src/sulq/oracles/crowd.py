@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from sulq.errors import AdaptivityError
 from sulq.local.best import best_randomizer
+from sulq.local.frequencies import FrequencyReport
 from sulq.local.randomizer import Randomizer
-from sulq.local.shapes import OneHot, Shape
+from sulq.local.shapes import Shape
 from sulq.local.tails import Contributions, by_frequency
 from sulq.oracles.answers import Answer
 from sulq.oracles.reports import Asked, asked
@@ -108,13 +109,12 @@ class Reports(Survey):
 
     @property
     def _contributions(self) -> Contributions:
-        support = getattr(self.randomizer, "support", None)
-        [shape, *_] = self.asked.shapes
-        if support is None or not isinstance(shape, OneHot):
+        if not isinstance(self.randomizer, FrequencyReport):
             return super()._contributions
+        support = self.randomizer.support
         # Of a group with a share f of the people: how they differ adds f·(1 − f), which is at most f.
         absent, present = support.variance(1, 0), support.variance(1, 1) + 1
-        variances, copies = by_frequency(shape.size, absent, present)
+        variances, copies = by_frequency(self.randomizer.k, absent, present)
         return Contributions(variances, copies, self.span, self.span, self.span)
 
     @cached_property

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from sulq.local.frequencies import FrequencyReport
 from sulq.local.onebit import OneBitReport
-from sulq.local.onehot import OneHotResponse
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Contributions, beyond
 from sulq.oracles.crowd import Reports
@@ -186,7 +186,7 @@ def _way(survey: Survey) -> _Asked:
     facts, randomizer = survey.source.scope.number(survey.part), survey.randomizer
     unit = float(facts.unit)
     own = other = None
-    if isinstance(randomizer, RandomizedResponse | OneBitReport | OneHotResponse):
+    if isinstance(randomizer, RandomizedResponse | OneBitReport | FrequencyReport):
         support = (randomizer.bit if isinstance(randomizer, OneBitReport) else randomizer).support
         own, other = float(support.own), float(support.other)
     return _Asked(
