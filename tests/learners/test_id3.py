@@ -317,13 +317,15 @@ def ages_at_ends(tree: sulq.Tree, node: Any, low: float, high: float) -> list[tu
 
 
 def test_nothing_is_asked_whose_answer_follows_from_what_was_asked() -> None:
-    """Noise would ask whether somebody of 63 and up is below 36."""
+    """Noise would ask whether somebody of 63 and up is below 36: at this ε in half of the trees."""
     rng = np.random.default_rng(1)
     rows = {"age": rng.integers(0, 100, 400), "town": rng.integers(0, 4, 400), "y": rng.random(400) < 0.5}
     kinds = {"age": sulq.Integer(0, 100), "town": sulq.Category([0, 1, 2, 3], missing=0), "y": sulq.Boolean()}
     people = sulq.open(rows, kinds)
-    for _ in range(10):
-        tree = ID3("y", prune=0, depth=6).learn(people.curator(epsilon=1000))
+    largest = 0
+    for _ in range(30):
+        tree = ID3("y", prune=0, depth=6).learn(people.curator(epsilon=20))
         ages = ages_at_ends(tree, tree.root, 0, 101)
-        assert len(ages) > 2
+        largest = max(largest, len(ages))
         assert all(low < high for low, high in ages)
+    assert largest > 4
