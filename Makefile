@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
-$(VENV)/.ready: pyproject.toml
+$(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
 	@$(PYTHON) -c 'import sys; sys.exit("sulq needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv $(VENV)
@@ -26,6 +26,11 @@ lint: $(VENV)/.ready
 	@echo "· mypy --strict"
 	@$(BIN)/mypy --no-error-summary
 
+docs: $(VENV)/.ready
+	@echo "· the documentation as a site, with a warning for a broken link an error"
+	@$(BIN)/mkdocs build --strict
+	@echo "· open site/index.html; to search it, run $(BIN)/python -m http.server --directory site"
+
 PEERS := benchmarks/peers/.venv
 
 $(PEERS)/.ready: benchmarks/peers/requirements.txt
@@ -40,4 +45,4 @@ bench: $(VENV)/.ready $(PEERS)/.ready
 	@$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 
 import sulq
 from sulq.schema import Kind
-from sulq.sources.encoding import Room, dtype_of, encoded
+from sulq.sources.encoding import dtype_of, encoded
 
 KINDS: list[Kind] = [
     sulq.Real(-1, 1),
@@ -60,7 +60,7 @@ ARRAYS: list[st.SearchStrategy[pa.Array]] = [
 def test_every_cell_becomes_a_clean_value(kind: Kind, array: pa.Array, as_dictionary: bool) -> None:
     if as_dictionary and not pa.types.is_null(array.type):
         array = array.dictionary_encode()
-    clean = encoded(kind, array, Room())
+    clean = encoded(kind, array)
     assert (clean.astype(dtype_of(kind)) == clean).all(), "it fits the column's type"
     assert len(clean) == len(array)
     scope = sulq.queries.scope.Scope(sulq.Schema({"x": kind}))

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from sulq import loops
 from sulq.errors import QueryError
 from sulq.queries.expressions import Constant, Node, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
@@ -75,12 +76,7 @@ class Nearest(Node):
 
     def value(self, batch: Batch) -> Values:
         bits, centres = self._grid(batch.scope)
-        scores = np.matmul(-2.0 * centres, batch.number(self.point, bits), out=batch.room(self, len(centres)))
-        scores += (centres * centres).sum(axis=1)[:, np.newaxis]
-        # The first of the best, in a few steps over all rows: the earlier a centre, the higher its rank.
-        ranks = np.arange(len(scores), 0, -1).astype(np.min_scalar_type(len(scores)))
-        best = (scores == scores.min(axis=0)) * ranks[:, np.newaxis]
-        return np.asarray(ranks[0] - best.max(axis=0))
+        return loops.nearest(self.point.coordinates(batch, bits), centres)
 
     @once
     def _grid(self, scope: Scope) -> tuple[int, Floats]:

@@ -13,7 +13,7 @@ import json
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -54,6 +54,10 @@ class Node(ABC):
     def sums(self, batch: Batch) -> Floats:
         """The sum over the block, exact: see `facts` for why."""
         return np.asarray(batch.number(self).sum(axis=1))
+
+    def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
+        """A number's coordinates on a grid, one by one; not copied where they are columns as encoded."""
+        return list(batch.number(self, on))
 
     def breadth(self, scope: Scope) -> int:
         """The most numbers a row that summing this builds on its way."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq import loops
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Node
 from sulq.queries.facts import BLOCK, EXACT, Integers
@@ -44,11 +45,8 @@ class Marginals:
         return math.prod(size for _, size in self.attributes.values())
 
     def counts(self, batch: Batch) -> Integers:
-        code: Values = np.zeros(batch.rows, dtype=np.uint16 if self.cells <= 2**16 else np.int64)
-        for choice, size in self.attributes.values():
-            code *= code.dtype.type(size)
-            np.add(code, batch.code(choice), out=code, casting="unsafe")
-        return np.bincount(code, minlength=self.cells)
+        choices, sizes = zip(*self.attributes.values(), strict=True)
+        return loops.joint_counts([batch.code(choice) for choice in choices], sizes)
 
     def table(self, joint: NDArray[np.object_], wanted: Sequence[str]) -> NDArray[np.object_]:
         """The counts of some of the attributes, in the order asked for."""

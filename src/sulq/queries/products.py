@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sulq import loops
 from sulq.errors import QueryError
 from sulq.queries.codes import OneHot
 from sulq.queries.expressions import Node
@@ -17,7 +18,6 @@ from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.queries.vectors import check_width, vector
 
 GROUPS_BY_PRODUCT = 24
-PIECE = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +96,9 @@ class Outer(Node):
     def sums(self, batch: Batch) -> Floats:
         if isinstance(self.left, OneHot):
             return self._grouped(self.left, batch)
-        a, b = self._values(batch)
-        return _product(a, b)
+        left, right = self._factors(batch.scope)
+        a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
+        return loops.product(a, b).ravel()
 
     def breadth(self, scope: Scope) -> int:
         left = self.left.choice if isinstance(self.left, OneHot) else self.left
@@ -106,12 +107,10 @@ class Outer(Node):
     def _grouped(self, groups: OneHot, batch: Batch) -> Floats:
         size = batch.scope.code(groups.choice).size
         code = batch.code(groups.choice)
-        values = batch.number(self.right, self._factors(batch.scope)[1].bits)
-        if size <= GROUPS_BY_PRODUCT and len(values) > 1:
-            members = batch.room(groups, size)
-            members[:] = code == np.arange(size, dtype=code.dtype)[:, np.newaxis]
-            return _product(members, values)
-        sums = [np.bincount(code, weights=row, minlength=size) for row in values]
+        columns = self.right.coordinates(batch, self._factors(batch.scope)[1].bits)
+        if size <= GROUPS_BY_PRODUCT:
+            return loops.product(loops.Members(code, size), columns).ravel()
+        sums = [np.bincount(code, weights=column, minlength=size) for column in columns]
         return np.stack(sums, axis=1, dtype=np.float64).ravel()
 
     def _values(self, batch: Batch) -> tuple[Floats, Floats]:
@@ -154,8 +153,8 @@ class Gram(Node):
         return x[i] * x[j]
 
     def sums(self, batch: Batch) -> Floats:
-        x = batch.number(self.inner, self._factor(batch.scope).bits)
-        return _product(x, x).reshape(len(x), -1)[np.triu_indices(len(x))]
+        x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
+        return loops.gram(x)[np.triu_indices(len(x))]
 
     def breadth(self, scope: Scope) -> int:
         return self.inner.densest(scope)
@@ -179,17 +178,3 @@ def outer(left: Node, right: Node) -> Outer:
 def gram(expression: Node) -> Gram:
     """The products of all pairs of coordinates, each pair once: the upper triangle of x xᵀ."""
     return Gram(expression)
-
-
-def _product(left: Floats, right: Floats) -> Floats:
-    """left · rightᵀ, flat.
-
-    A long thin product is fastest piece by piece in the cache; of a matrix with itself, NumPy's `dot` knows
-    that half is enough.
-    """
-    if left is right:
-        return np.asarray(np.dot(left, left.T)).ravel()
-    whole = left.shape[1] // PIECE * PIECE
-    a, b = (side[:, :whole].reshape(len(side), -1, PIECE) for side in (left, right))
-    pieces = np.matmul(a.transpose(1, 0, 2), b.transpose(1, 2, 0)).sum(axis=0)
-    return np.asarray(pieces + np.dot(left[:, whole:], right[:, whole:].T)).ravel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,6 +48,11 @@ class Vector(Node):
         np.concatenate([part.reshape(-1) for part in parts], out=values.reshape(-1))
         return values
 
+    def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
+        if on == FEATURE_BITS and all(isinstance(part, Feature) for part in self.parts):
+            return [batch.value(part) for part in self.parts]
+        return super().coordinates(batch, on)
+
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Node):
@@ -80,13 +85,19 @@ class Feature(Leaf):
         return Scaled(replacements[self.name]) if self.name in replacements else self
 
 
-def scaled(values: Values, facts: Number, out: Floats | None = None) -> Floats:
+def scaled(values: Values, facts: Number) -> Floats:
     """Values with these facts, their public intervals scaled to ±TOP."""
-    span = (facts.high - facts.low).astype(np.float64)
-    stretch = np.divide(2.0 * TOP * SLACK, span, out=np.zeros_like(span), where=span > 0)
-    moved: Floats = np.subtract(values, ((facts.low + facts.high) / 2.0)[:, np.newaxis], out=out)
+    middle, stretch = scaling(facts)
+    moved: Floats = values - middle[:, np.newaxis]
     moved *= stretch[:, np.newaxis]
     return np.rint(moved, out=moved)
+
+
+def scaling(facts: Number) -> tuple[Floats, Floats]:
+    """The middle of each coordinate's public interval, and by how much it is stretched."""
+    span = (facts.high - facts.low).astype(np.float64)
+    stretch = np.divide(2.0 * TOP * SLACK, span, out=np.zeros_like(span), where=span > 0)
+    return (facts.low + facts.high) / 2.0, stretch
 
 
 @dataclass(frozen=True, eq=False)

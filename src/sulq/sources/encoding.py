@@ -18,10 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sulq import loops
 from sulq.errors import SchemaError
 from sulq.queries.expressions import Leaf, col, column_grid
 from sulq.queries.scope import Scope
-from sulq.queries.vectors import Feature, scaled
+from sulq.queries.vectors import Feature, scaled, scaling
 from sulq.schema import Boolean, Category, Integer, Kind, Real
 
 Encoded = NDArray[Any]
@@ -44,30 +45,16 @@ def dtype_of_leaf(leaf: Leaf, kind: Kind) -> np.dtype[Any]:
     return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(kind)
 
 
-class Room:
-    """Working memory that a thread uses again for piece after piece: fresh memory is slow."""
-
-    def __init__(self) -> None:
-        self._floats = np.empty(0)
-        self._flags = np.empty(0, dtype=bool)
-
-    def of(self, size: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        if size > len(self._floats):
-            self._floats, self._flags = np.empty(size), np.empty(size, dtype=bool)
-        return self._floats[:size], self._flags[:size]
-
-
-def encoded_leaf(leaf: Leaf, scope: Scope, array: pa.Array, room: Room | None = None) -> Encoded:
-    """A piece of a column, clean, and on the scale the leaf asks for.
-
-    Whole numbers, though perhaps not yet of the column's type. With `room`, they are gone with the next call.
-    """
-    clean = encoded(scope.schema[leaf.name], array, room or Room())
+def encoded_leaf(leaf: Leaf, scope: Scope, array: pa.Array) -> Encoded:
+    """A piece of a column, clean, and on the scale the leaf asks for."""
+    kind = scope.schema[leaf.name]
     if not isinstance(leaf, Feature):
-        return clean
+        return encoded(kind, array)
     facts = scope.number(col(leaf.name))
-    in_place = clean[np.newaxis] if clean.dtype == np.float64 else None
-    return np.asarray(scaled(clean[np.newaxis], facts, out=in_place)[0])
+    if isinstance(kind, Real):
+        [middle], [stretch] = scaling(facts)
+        return loops.real_features(_floats(_plain(array)), _cleaning(kind), middle, stretch)
+    return np.asarray(scaled(encoded(kind, array)[np.newaxis], facts)[0], dtype=np.int16)
 
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
@@ -79,28 +66,26 @@ def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
         )
 
 
-def encoded(kind: Kind, array: pa.Array, room: Room) -> Encoded:
+def encoded(kind: Kind, array: pa.Array) -> Encoded:
     """A piece of a column, clean: integers on the column's grid, codes of levels, or truth values."""
     if isinstance(kind, Category):
         return _category(kind, array)
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
+    array = _plain(array)
     if isinstance(kind, Boolean):
         return _boolean(kind, array)
     if isinstance(kind, Integer):
         return _integer(kind, array)
-    return _real(kind, array, room)
+    return loops.real_steps(_floats(array), _cleaning(kind))
 
 
-def _real(kind: Real, array: pa.Array, room: Room) -> Encoded:
+def _plain(array: pa.Array) -> pa.Array:
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+
+
+@lru_cache(maxsize=1024)
+def _cleaning(kind: Real) -> loops.Cleaning:
     scale = 2.0 ** column_grid(kind)[0]
-    values = _floats(array)
-    steps, missing = room.of(len(values))
-    np.clip(values, kind.low, kind.high, out=steps)
-    np.multiply(steps, scale, out=steps)
-    np.isnan(values, out=missing)
-    np.copyto(steps, _set(kind.missing) * scale, where=missing)
-    return np.trunc(steps, out=steps)
+    return loops.Cleaning(kind.low, kind.high, scale, math.trunc(_set(kind.missing) * scale))
 
 
 def _integer(kind: Integer, array: pa.Array) -> Encoded:
@@ -154,7 +139,7 @@ def _category(kind: Category, array: pa.Array) -> Encoded:
         # As bytes: a file's text may not be valid, and must not raise.
         texts = tuple(entries.cast(pa.large_string()).view(pa.large_binary()).to_pylist()) if short else ()
         by_entry = _codes_of(kind, texts) if short else _with_unknown(kind, entries)
-        return by_entry.take(_filled(array.indices, len(entries)), mode="clip")
+        return loops.codes_of_entries(_filled(array.indices, len(entries)), by_entry)
     found = pc.index_in(*_comparable(kind, array))
     return np.asarray(found.fill_null(_unknown(kind))).astype(dtype_of(kind))
 

@@ -27,7 +27,7 @@ from sulq.queries.kernel import Kernel, Totals
 from sulq.queries.scope import Batch, Floats, Scope
 from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
-from sulq.sources.encoding import Room, check_type, dtype_of_leaf, encoded_leaf
+from sulq.sources.encoding import check_type, dtype_of_leaf, encoded_leaf
 from sulq.sources.people import counted_rows
 from sulq.sources.readers import Part, Reader, reader
 from sulq.sources.storage import Column, Storage
@@ -222,17 +222,16 @@ class Source:
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
         with Progress("reading", self._reader.rows) as progress:
 
-            def work(room: Room, part: Part) -> None:
+            def work(_: None, part: Part) -> None:
                 for start, batch in part():
                     for key, leaf in leaves.items():
                         array = batch.column(leaf.name)
-                        columns[key].write(start, encoded_leaf(leaf, self.scope, array, room))
+                        columns[key].write(start, encoded_leaf(leaf, self.scope, array))
                     if unit:
                         people[start] = batch.column(unit.column)
                     progress.advance(batch.num_rows)
 
-            rooms = [Room() for _ in range(self._threads)]
-            self._share_out(work, rooms, iter(self._reader.parts(sorted(names))))
+            self._share_out(work, [None] * self._threads, iter(self._reader.parts(sorted(names))))
         if unit:
             chunks = [people[start] for start in sorted(people)]
             columns = self._only_counted(columns, pa.chunked_array(chunks, self._reader.types[unit.column]))

@@ -1,0 +1,40 @@
+"""The inner loops of exact sums: compiled from C where that was possible, otherwise NumPy's.
+
+Both return the same integers bit for bit, so which one runs is a matter of time alone.
+"""
+
+from sulq.loops.compiled import LIBRARY
+from sulq.loops.plain import Cleaning, Members
+
+if LIBRARY is None:
+    from sulq.loops.plain import (
+        codes_of_entries,
+        gram,
+        joint_counts,
+        nearest,
+        product,
+        real_features,
+        real_steps,
+    )
+else:
+    from sulq.loops.compiled import (
+        codes_of_entries,
+        gram,
+        joint_counts,
+        nearest,
+        product,
+        real_features,
+        real_steps,
+    )
+
+__all__ = [
+    "Cleaning",
+    "Members",
+    "codes_of_entries",
+    "gram",
+    "joint_counts",
+    "nearest",
+    "product",
+    "real_features",
+    "real_steps",
+]

@@ -1,0 +1,156 @@
+"""The inner loops compiled from `loops.c`, if they were when sulq was installed.
+
+What they cannot take (more than 256 centres, long lists of codes) is done by `plain`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.loops import plain
+from sulq.loops.plain import Cleaning, Floats, Integers, Matrix, Members
+
+STRIP = 512
+LINE = 64
+DOUBLES, SHORTS, MEMBERS = range(3)
+PATH = Path(__file__).with_name("loops.so")
+
+
+class _Matrix(ctypes.Structure):
+    _fields_ = (("columns", ctypes.c_void_p), ("width", ctypes.c_int64), ("kind", ctypes.c_int64))
+
+    columns: int | None
+    width: int
+    kind: int
+    kept: tuple[object, list[NDArray[Any]]]
+    """What `columns` points to, and what that points to, so that they live as long."""
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> _Matrix:
+        if isinstance(matrix, Members):
+            columns, width, kind = [np.ascontiguousarray(matrix.code, dtype=np.uint8)], matrix.size, MEMBERS
+        else:
+            narrow = all(column.dtype == np.int16 for column in matrix)
+            dtype, kind = (np.int16, SHORTS) if narrow else (np.float64, DOUBLES)
+            columns, width = [np.ascontiguousarray(column, dtype=dtype) for column in matrix], len(matrix)
+        addresses = _addresses(columns)
+        seen = cls(ctypes.cast(addresses, ctypes.c_void_p), width, kind)
+        seen.kept = (addresses, columns)
+        return seen
+
+    @property
+    def rows(self) -> int:
+        return len(self.kept[1][0])
+
+
+def _loaded() -> ctypes.CDLL | None:
+    try:
+        library = ctypes.CDLL(str(PATH))
+    except OSError:
+        return None
+    address, whole, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+    takes: dict[str, list[Any]] = {
+        "real_steps": [address, whole, *[real] * 4, address],
+        "real_features": [address, whole, *[real] * 6, address],
+        "codes_of_entries": [address, whole, address, ctypes.c_uint32, address],
+        "joint_counts": [address, address, whole, whole, address],
+        "product": [_Matrix, _Matrix, whole, address, address],
+        "nearest": [_Matrix, whole, address, address, whole, address, address],
+    }
+    for name, arguments in takes.items():
+        function = getattr(library, name)
+        function.argtypes, function.restype = arguments, None
+    return library
+
+
+LIBRARY = _loaded()
+
+
+def real_steps(values: Floats, cleaning: Cleaning) -> NDArray[np.int32]:
+    values = np.ascontiguousarray(values)
+    steps = np.empty(len(values), dtype=np.int32)
+    c = cleaning
+    _call("real_steps", _at(values), len(values), c.low, c.high, c.scale, c.missing, _at(steps))
+    return steps
+
+
+def real_features(values: Floats, cleaning: Cleaning, middle: float, stretch: float) -> NDArray[np.int16]:
+    values = np.ascontiguousarray(values)
+    found = np.empty(len(values), dtype=np.int16)
+    c = cleaning
+    numbers = (c.low, c.high, c.scale, c.missing, middle, stretch)
+    _call("real_features", _at(values), len(values), *numbers, _at(found))
+    return found
+
+
+def codes_of_entries(entries: NDArray[np.int32], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    if entries.dtype != np.int32 or table.dtype != np.uint8:
+        return plain.codes_of_entries(entries, table)
+    entries = np.ascontiguousarray(entries)
+    codes = np.empty(len(entries), dtype=np.uint8)
+    _call("codes_of_entries", _at(entries), len(entries), _at(table), len(table) - 1, _at(codes))
+    return codes
+
+
+def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integers:
+    cells = math.prod(sizes)
+    if cells > 2**16 or max(sizes) > 2**8:
+        return plain.joint_counts(codes, sizes)
+    narrow = [np.ascontiguousarray(code, dtype=np.uint8) for code in codes]
+    # One for every number of 16 bits: no code, however wrong, can be counted outside.
+    counts = np.zeros(2**16, dtype=np.int64)
+    steps = np.array(sizes, dtype=np.uint16)
+    _call("joint_counts", _addresses(narrow), _at(steps), len(sizes), len(codes[0]), _at(counts))
+    return counts[:cells]
+
+
+def product(left: Matrix, right: Matrix) -> Floats:
+    return _product(_Matrix.of(left), _Matrix.of(right))
+
+
+def gram(matrix: Matrix) -> Floats:
+    same = _Matrix.of(matrix)
+    return _product(same, same)
+
+
+def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
+    if len(centres) > 2**8:
+        return plain.nearest(points, centres)
+    matrix = _Matrix.of(points)
+    weights, norms = np.ascontiguousarray(-2.0 * centres), (centres * centres).sum(axis=1)
+    codes = np.empty(matrix.rows, dtype=np.uint8)
+    room = _room(matrix.width)
+    _call("nearest", matrix, matrix.rows, _at(weights), _at(norms), len(centres), _at(room), _at(codes))
+    return codes
+
+
+def _call(name: str, *arguments: Any) -> None:
+    getattr(LIBRARY, name)(*arguments)
+
+
+def _at(array: NDArray[Any]) -> int:
+    return array.ctypes.data
+
+
+def _addresses(columns: Sequence[NDArray[Any]]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * len(columns))(*map(_at, columns))
+
+
+def _product(left: _Matrix, right: _Matrix) -> Floats:
+    sums = np.zeros((left.width, right.width))
+    room = _room(left.width + right.width)
+    _call("product", left, right, left.rows, _at(room), _at(sums))
+    return sums
+
+
+def _room(strips: int) -> Floats:
+    """Working memory that begins on a cache line."""
+    room = np.empty(strips * STRIP + LINE // 8)
+    return room[-_at(room) % LINE // 8 :]

@@ -1,0 +1,173 @@
+/* The inner loops of exact sums: in one pass, and in a core's cache, what takes NumPy several through memory.
+
+   Every number is an integer held exactly, and so is every partial sum (queries/facts.py has the proof). So neither the
+   order of additions nor the width of vectors nor fused multiply-adds change anything, and each function returns bit
+   for bit what the NumPy code beside its call does. */
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(PLAIN)
+/* Compiled for several processors; the loader picks the best that is there. */
+#define FAST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FAST
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, SHORT_TABLE = 16 };
+
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
+typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
+
+/* The columns of a matrix: doubles, 16-bit integers, or the members of each of `width` groups, from one column of
+   8-bit codes. */
+enum kind { DOUBLES, SHORTS, MEMBERS };
+typedef struct {
+    const void *const *columns;
+    int64_t width;
+    int64_t kind;
+} matrix;
+
+static const double zeros[STRIP];
+
+/* A column's value: clamped, on its grid, truncated. What is not a number becomes `missing`, on the grid already. */
+INLINE double cleaned(double x, double low, double high, double scale, double missing) {
+    double clamped = x < low ? low : x > high ? high : x;
+    return x != x ? missing : __builtin_trunc(clamped * scale);
+}
+
+FAST void real_steps(const double *in, int64_t n, double low, double high, double scale, double missing,
+                     int32_t *out) {
+    for (int64_t i = 0; i < n; i++) out[i] = (int32_t)cleaned(in[i], low, high, scale, missing);
+}
+
+/* The same, with the column's public interval scaled to 16 bits. */
+FAST void real_features(const double *in, int64_t n, double low, double high, double scale, double missing,
+                        double middle, double stretch, int16_t *out) {
+    int32_t strip[STRIP];
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        for (int64_t i = 0; i < rows; i++) {
+            double value = cleaned(in[start + i], low, high, scale, missing);
+            strip[i] = (int32_t)__builtin_rint((value - middle) * stretch);
+        }
+        for (int64_t i = 0; i < rows; i++) out[start + i] = (int16_t)strip[i];
+    }
+}
+
+/* The code of each entry of a dictionary; `table` has `last` of them, and one more for all that is beyond. */
+FAST void codes_of_entries(const int32_t *entries, int64_t n, const uint8_t *table, uint32_t last, uint8_t *out) {
+    if (last >= SHORT_TABLE) {
+        for (int64_t i = 0; i < n; i++) out[i] = table[(uint32_t)entries[i] < last ? (uint32_t)entries[i] : last];
+        return;
+    }
+    /* Comparing many rows at once with each of a few entries is faster than looking each row up. */
+    uint8_t entry[STRIP] = {0}, code[STRIP];
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        for (int64_t i = 0; i < rows; i++) {
+            uint32_t number = (uint32_t)entries[start + i];
+            entry[i] = (uint8_t)(number < last ? number : last);
+        }
+        memset(code, table[last], sizeof code);
+        for (uint8_t e = 0; e < last; e++) {
+            uint8_t own = table[e];
+            for (int64_t i = 0; i < STRIP; i++) code[i] = entry[i] == e ? own : code[i];
+        }
+        memcpy(out + start, code, (size_t)rows);
+    }
+}
+
+/* How often each combination of several small codes occurs, the last varying fastest. */
+FAST void joint_counts(const uint8_t *const *codes, const uint16_t *sizes, int64_t parts, int64_t n, int64_t *counts) {
+    uint16_t joint[STRIP];
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        for (int64_t i = 0; i < rows; i++) joint[i] = codes[0][start + i];
+        for (int64_t p = 1; p < parts; p++) {
+            const uint8_t *code = codes[p] + start;
+            uint16_t size = sizes[p];
+            for (int64_t i = 0; i < rows; i++) joint[i] = (uint16_t)(joint[i] * size + code[i]);
+        }
+        for (int64_t i = 0; i < rows; i++) counts[joint[i]]++;
+    }
+}
+
+/* One strip of rows for each column of a matrix, filled up with zeros. */
+INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
+    for (int64_t j = 0; j < from.width; j++, strips += STRIP) {
+        if (from.kind == SHORTS) {
+            const int16_t *column = (const int16_t *)from.columns[j] + start;
+            for (int64_t i = 0; i < rows; i++) strips[i] = column[i];
+        } else if (from.kind == MEMBERS) {
+            const uint8_t *code = (const uint8_t *)from.columns[0] + start;
+            for (int64_t i = 0; i < rows; i++) strips[i] = code[i] == j;
+        } else {
+            memcpy(strips, (const double *)from.columns[j] + start, sizeof(double) * (size_t)rows);
+        }
+        for (int64_t i = rows; i < STRIP; i++) strips[i] = 0;
+    }
+}
+
+/* Adds leftᵀ · right, of two matrices of n rows, to `out`; of a matrix with itself, at least what is on and above the
+   diagonal. `room` has a strip for each column of both, on a cache line. */
+FAST void product(matrix left, matrix right, int64_t n, double *room, double *out) {
+    int same = left.columns == right.columns;
+    double *down = room, *across = same ? room : room + left.width * STRIP;
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        pack(left, start, rows, down);
+        if (!same) pack(right, start, rows, across);
+        for (int64_t i = 0; i < left.width; i += HIGH) {
+            const double *a[HIGH];
+            for (int s = 0; s < HIGH; s++) a[s] = i + s < left.width ? down + (i + s) * STRIP : zeros;
+            for (int64_t j = same ? i / WIDE * WIDE : 0; j < right.width; j += WIDE) {
+                const double *b[WIDE];
+                for (int t = 0; t < WIDE; t++) b[t] = j + t < right.width ? across + (j + t) * STRIP : zeros;
+                lanes sums[HIGH][WIDE] = {0};
+                for (int64_t r = 0; r < STRIP; r += LANES)
+                    for (int s = 0; s < HIGH; s++)
+                        for (int t = 0; t < WIDE; t++)
+                            sums[s][t] += *(const lanes *)(a[s] + r) * *(const lanes *)(b[t] + r);
+                for (int s = 0; s < HIGH && i + s < left.width; s++)
+                    for (int t = 0; t < WIDE && j + t < right.width; t++)
+                        for (int lane = 0; lane < LANES; lane++)
+                            out[(i + s) * right.width + j + t] += sums[s][t][lane];
+            }
+        }
+    }
+}
+
+/* For each of n points the first of the centres with the least norm + weights · point. */
+FAST void nearest(matrix points, int64_t n, const double *weights, const double *norms, int64_t centres, double *room,
+                  uint8_t *out) {
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        uint8_t found[STRIP];
+        pack(points, start, rows, room);
+        for (int64_t r = 0; r < STRIP; r += 2 * LANES) {
+            lanes best[2] = {{0}};
+            marks at[2] = {{0}};
+            for (int64_t c = 0; c < centres; c += CENTRES) {
+                lanes scores[CENTRES][2] = {{{0}}};
+                const double *weight[CENTRES];
+                for (int s = 0; s < CENTRES; s++) weight[s] = weights + (c + s < centres ? c + s : c) * points.width;
+                for (int64_t j = 0; j < points.width; j++)
+                    for (int s = 0; s < CENTRES; s++)
+                        for (int half = 0; half < 2; half++)
+                            scores[s][half] += weight[s][j] * *(const lanes *)(room + j * STRIP + r + half * LANES);
+                for (int s = 0; s < CENTRES && c + s < centres; s++)
+                    for (int half = 0; half < 2; half++) {
+                        lanes score = scores[s][half] + norms[c + s];
+                        marks nearer = c + s ? score < best[half] : ~at[half];
+                        best[half] = (lanes)((nearer & (marks)score) | (~nearer & (marks)best[half]));
+                        at[half] = (nearer & (c + s)) | (~nearer & at[half]);
+                    }
+            }
+            for (int half = 0; half < 2; half++)
+                for (int lane = 0; lane < LANES; lane++) found[r + half * LANES + lane] = (uint8_t)at[half][lane];
+        }
+        memcpy(out + start, found, (size_t)rows);
+    }
+}

@@ -1,0 +1,95 @@
+"""The inner loops in NumPy: what each of them computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Members:
+    """For each of at most 256 groups a column that is 1 for its members: the rows with its code."""
+
+    code: NDArray[Any]
+    size: int
+
+
+Matrix = Sequence[NDArray[Any]] | Members
+"""The columns of a matrix of integers, in any type that holds them."""
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """How a number becomes an integer on its column's grid: clamped, scaled, truncated.
+
+    What is not a number becomes `missing`.
+    """
+
+    low: float
+    high: float
+    scale: float
+    missing: float
+
+
+def real_steps(values: Floats, cleaning: Cleaning) -> NDArray[np.int32]:
+    """Clean numbers, in steps of their grid."""
+    return _clean(values, cleaning).astype(np.int32)
+
+
+def real_features(values: Floats, cleaning: Cleaning, middle: float, stretch: float) -> NDArray[np.int16]:
+    """Clean numbers, with their public interval scaled to 16 bits."""
+    return np.rint((_clean(values, cleaning) - middle) * stretch).astype(np.int16)
+
+
+def codes_of_entries(entries: NDArray[np.int32], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The code of each entry of a dictionary; the table's last is for all that is beyond."""
+    return table.take(entries, mode="clip")
+
+
+def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integers:
+    """How often each combination of several choices occurs, the last varying fastest."""
+    cells = math.prod(sizes)
+    joint: NDArray[Any] = codes[0].astype(np.uint16 if cells < 2**16 else np.int64)
+    for code, size in zip(codes[1:], sizes[1:], strict=True):
+        np.multiply(joint, size, out=joint)
+        np.add(joint, code, out=joint, casting="unsafe")
+    return np.bincount(joint, minlength=cells)
+
+
+def product(left: Matrix, right: Matrix) -> Floats:
+    """leftᵀ · right."""
+    return _rows(left) @ _rows(right).T
+
+
+def gram(matrix: Matrix) -> Floats:
+    """matrixᵀ · matrix, at least on and above the diagonal."""
+    rows = _rows(matrix)
+    return rows @ rows.T
+
+
+def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
+    """The centre nearest to each point; of several equally near, the first."""
+    scores = (-2.0 * centres) @ _rows(points) + (centres * centres).sum(axis=1)[:, np.newaxis]
+    found: NDArray[Any] = scores.argmin(axis=0).astype(np.min_scalar_type(len(centres) - 1))
+    return found
+
+
+def _clean(values: Floats, cleaning: Cleaning) -> Floats:
+    steps = np.trunc(np.clip(values, cleaning.low, cleaning.high) * cleaning.scale)
+    return np.where(np.isnan(values), cleaning.missing, steps)
+
+
+def _rows(matrix: Matrix) -> Floats:
+    """The matrix on its side."""
+    if isinstance(matrix, Members):
+        members = matrix.code == np.arange(matrix.size)[:, np.newaxis]
+        return np.asarray(members, dtype=np.float64)
+    return np.array(matrix, dtype=np.float64)

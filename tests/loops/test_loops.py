@@ -1,0 +1,149 @@
+"""The compiled loops return bit for bit what NumPy's do."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import sulq
+from sulq import loops
+from sulq.loops import compiled, plain
+
+built = pytest.mark.skipif(compiled.LIBRARY is None, reason="there is no C compiler")
+rows = st.integers(0, 40) | st.sampled_from([511, 512, 513, 1030])
+NAMES = [name for name in loops.__all__ if name.islower()]
+
+
+def test_where_there_is_a_compiler_the_loops_are_compiled() -> None:
+    assert compiled.LIBRARY is not None or shutil.which("cc") is None
+    best = plain if compiled.LIBRARY is None else compiled
+    assert all(getattr(loops, name) is getattr(best, name) for name in NAMES)
+
+
+def same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> None:
+    assert one.dtype == other.dtype
+    assert one.shape == other.shape
+    assert (one == other).all()
+
+
+@built
+@given(
+    rows.flatmap(lambda n: arrays.arrays(np.float64, n, elements=st.floats())),
+    st.floats(-1e6, 0),
+    st.floats(0.5, 1e6),
+    st.integers(-20, 10),
+)
+def test_numbers_are_cleaned_alike(values: Any, low: float, high: float, bits: int) -> None:
+    cleaning = loops.Cleaning(low, high, 2.0**bits, math.trunc(low * 2.0**bits))
+    same(compiled.real_steps(values, cleaning), plain.real_steps(values, cleaning))
+    every_other = np.repeat(values, 2)[::2]
+    same(compiled.real_steps(every_other, cleaning), plain.real_steps(values, cleaning))
+    span = math.trunc(high * 2.0**bits) - math.trunc(low * 2.0**bits)
+    middle = (math.trunc(high * 2.0**bits) + math.trunc(low * 2.0**bits)) / 2
+    stretch = 65533.99 / span if span else 0.0
+    same(
+        compiled.real_features(values, cleaning, middle, stretch),
+        plain.real_features(values, cleaning, middle, stretch),
+    )
+
+
+@built
+@given(
+    rows.flatmap(lambda n: arrays.arrays(np.int32, n, elements=st.integers(0, 300))),
+    arrays.arrays(np.uint8, st.integers(1, 300)),
+)
+def test_entries_have_the_same_codes(entries: Any, table: Any) -> None:
+    same(compiled.codes_of_entries(entries, table), plain.codes_of_entries(entries, table))
+
+
+@built
+@given(st.data(), rows, st.lists(st.integers(1, 40) | st.just(300), min_size=1, max_size=4))
+def test_combinations_are_counted_alike(data: st.DataObject, n: int, sizes: list[int]) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    kinds = [data.draw(st.sampled_from([np.uint16, np.int64])) for _ in sizes]
+    codes = [rng.integers(0, size, n).astype(kind) for size, kind in zip(sizes, kinds, strict=True)]
+    if math.prod(sizes) <= 10**6:
+        same(compiled.joint_counts(codes, sizes), plain.joint_counts(codes, sizes))
+
+
+def test_no_code_is_counted_outside_of_the_table() -> None:
+    wrong = [np.array([0, 250], dtype=np.uint8), np.array([1, 255], dtype=np.uint8)]
+    assert loops.joint_counts(wrong, [2, 3])[:6].tolist() == [0, 1, 0, 0, 0, 0]
+
+
+def matrix(rng: np.random.Generator, n: int, width: int, kind: str) -> plain.Matrix:
+    if kind == "members":
+        return loops.Members(rng.integers(0, width, n), width)
+    dtype = {"shorts": np.int16, "doubles": np.float64}[kind]
+    columns = rng.integers(-32767, 32768, (n, width)).astype(dtype)
+    return list(columns.T)  # columns with gaps between their rows
+
+
+kinds = st.sampled_from(["shorts", "doubles", "members"])
+
+
+@built
+@given(st.integers(0, 2**32), rows, st.integers(1, 9), st.integers(1, 9), kinds, kinds)
+def test_products_are_the_same(seed: int, n: int, high: int, wide: int, left: str, right: str) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = matrix(rng, n, high, left), matrix(rng, n, wide, right)
+    same(compiled.product(a, b), plain.product(a, b))
+    same(np.triu(compiled.gram(a)), np.triu(plain.gram(a)))
+
+
+@built
+@given(st.integers(0, 2**32), rows, st.integers(1, 9), st.sampled_from([1, 2, 3, 4, 5, 8, 256, 257]), kinds)
+def test_the_nearest_is_the_same_and_of_equals_the_first(
+    seed: int, n: int, width: int, centres: int, kind: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    points = matrix(rng, n, width, "doubles" if kind == "members" else kind)
+    assert not isinstance(points, loops.Members)
+    spread = rng.choice([2, 10_000])
+    few = [column.astype(np.int64) % spread - spread // 2 for column in points]
+    points = [column.astype(points[0].dtype) for column in few]
+    near = rng.integers(-spread, spread, (centres, width)).astype(np.float64)
+    near[centres // 2 :] = near[: centres - centres // 2]
+    same(compiled.nearest(points, near), plain.nearest(points, near))
+
+
+def test_whole_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    n = 5000
+    table = {
+        "x": np.where(rng.random(n) < 0.1, np.nan, rng.normal(0, 3, n)),
+        "y": rng.normal(0, 1, n),
+        "c": rng.choice(["a", "b", "z"], n),
+        "d": rng.integers(0, 5, n),
+    }
+    schema = {
+        "x": sulq.Real(-2, 5),
+        "y": sulq.Real(-1, 1),
+        "c": sulq.Category(["a", "b"]),
+        "d": sulq.Integer(0, 4),
+    }
+    point = sulq.features("x", "y", "d")
+    near = sulq.nearest(point, [[0, 0, 0], [0.5, 0.5, 0.5], [0, 0, 0]])
+    asked = sulq.Round(
+        [
+            sulq.count(by=["c", "d"]),
+            sulq.count(by=near),
+            sulq.total(point, by=near),
+            sulq.total(sulq.gram(point)),
+            sulq.total(sulq.outer(point, sulq.features("y", "d", norm=1))),
+            sulq.total(sulq.col("x"), where=sulq.col("c") == "a"),
+        ]
+    )
+    found = sulq.open(table, schema).exact().ask(asked)
+    for name in NAMES:
+        monkeypatch.setattr(loops, name, getattr(plain, name))
+    again = sulq.open(table, schema).exact().ask(asked)
+    for one, other in zip(found, again, strict=True):
+        assert np.array_equal(one.value, other.value)
