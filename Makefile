@@ -21,8 +21,8 @@ test: lint
 
 lint: $(VENV)/.ready
 	@echo "· ruff"
-	@$(BIN)/ruff check --quiet src tests benchmarks
-	@$(BIN)/ruff format --quiet --check src tests benchmarks
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
 	@echo "· mypy --strict"
 	@$(BIN)/mypy --no-error-summary
 

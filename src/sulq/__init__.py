@@ -23,15 +23,16 @@ from sulq.errors import (
 )
 from sulq.learners.components import PCA, SVD, Components
 from sulq.learners.conjunction import Conjunction
-from sulq.learners.hypothesis import Hypothesis, Rule, error_rate
+from sulq.learners.hypothesis import Hypothesis, Origin, Rule, error_rate
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import Centres, KMeans
-from sulq.learners.learner import Learner
+from sulq.learners.learner import Learner, Oracle, Rounds
 from sulq.learners.masked_parity import MaskedParity, MaskedParityRule
 from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
 from sulq.learners.tree import Tree
 from sulq.learners.unknown_rate import learn_at_unknown_rate
 from sulq.oracles.adversary import Adversary, worst_answers
+from sulq.oracles.answers import Answer
 from sulq.oracles.denoised import Denoised
 from sulq.oracles.emulation import emulated
 from sulq.oracles.mask_blind import MaskBlind
@@ -40,7 +41,7 @@ from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
 from sulq.queries.choose import Choice, choose
 from sulq.queries.codes import bins, cross, lookup, nearest, one_hot, parity
-from sulq.queries.expressions import clip, col, where
+from sulq.queries.expressions import Node, clip, col, where
 from sulq.queries.functions import row_function
 from sulq.queries.products import dot, gram, outer
 from sulq.queries.query import Query, count, mean, total
@@ -58,6 +59,7 @@ __all__ = [
     "ZCDP",
     "AdaptivityError",
     "Adversary",
+    "Answer",
     "ApproxDP",
     "Boolean",
     "BudgetError",
@@ -83,6 +85,9 @@ __all__ = [
     "MaskedParity",
     "MaskedParityRule",
     "MonotoneConjunctions",
+    "Node",
+    "Oracle",
+    "Origin",
     "Parities",
     "Parity",
     "ParityRule",
@@ -94,6 +99,7 @@ __all__ = [
     "Real",
     "Rectangles",
     "Round",
+    "Rounds",
     "Rule",
     "Schema",
     "SchemaError",

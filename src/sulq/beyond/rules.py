@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from sulq.learners.hypothesis import Hypothesis, Origin, words
+from sulq.learners.hypothesis import Hypothesis, words
 from sulq.pictures import chips
-from sulq.queries.canonical import parse
 from sulq.queries.codes import Parity as ParityNode
 from sulq.queries.codes import parity
 from sulq.queries.expressions import Constant, Node
-from sulq.schema import Schema
 
 ONE = Constant(1)
 """The feature that is true of every row: with it a parity can be the opposite of one."""
@@ -48,13 +45,6 @@ class ParityRule(Hypothesis):
         chosen = [f for f, masked in zip(self.features, self.mask, strict=True) if masked]
         return ["true" if feature.key == ONE.key else words(feature) for feature in chosen]
 
-    def _own(self) -> dict[str, Any]:
-        return {"features": [feature.form for feature in self.features], "mask": list(self.mask)}
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> ParityRule:
-        return cls(schema, origin, tuple(map(parse, own["features"])), tuple(own["mask"]))
-
 
 @dataclass(frozen=True, eq=False)
 class Selected(Hypothesis):
@@ -78,10 +68,3 @@ class Selected(Hypothesis):
 
     def picture(self) -> str:
         return chips.picture("True where", [self.words], note=self._caption)
-
-    def _own(self) -> dict[str, Any]:
-        return {"said": self.said.form, "words": self.words}
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Selected:
-        return cls(schema, origin, parse(own["said"]), own["words"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
@@ -49,9 +50,9 @@ class Hypothesis(ABC):
     def describe(self) -> str:
         """What it says, for people."""
 
-    @abstractmethod
     def picture(self) -> str:
         """What it says, as an SVG picture that stands on its own. Notebooks show it."""
+        return chips.picture(type(self).__name__, self.describe().splitlines(), joint="", note=self._caption)
 
     def drawing(self) -> RenderableType:
         """What it says, for `rich.print` on a terminal."""
@@ -107,13 +108,13 @@ class Hypothesis(ABC):
     def __hash__(self) -> int:
         return hash(self.to_json())
 
-    @abstractmethod
     def _own(self) -> dict[str, Any]:
-        """What is its own, as plain data."""
+        """What is its own, as plain data: by default its further fields."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)[2:]}
 
     @classmethod
-    @abstractmethod
-    def _read(cls: type[T], schema: Schema, origin: Origin | None, own: dict[str, Any]) -> T: ...
+    def _read(cls: type[T], schema: Schema, origin: Origin | None, own: dict[str, Any]) -> T:
+        return cls(schema, origin, **{name: _read(value) for name, value in own.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +148,27 @@ class Rule(Hypothesis):
         literals = [words(literal) for literal in self.literals]
         return chips.picture("True where", literals or ["always"], note=self._caption)
 
-    def _own(self) -> dict[str, Any]:
-        return {"literals": [literal.form for literal in self.literals]}
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Rule:
-        return cls(schema, origin, tuple(parse(literal) for literal in own["literals"]))
-
 
 def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Query:
     """One more query: how often a hypothesis is wrong. `precision` is a weight, or a tolerance and beta."""
     truth = Column(label) if isinstance(label, str) else node(label)
     return mean(hypothesis.wrong(truth), **precision)
+
+
+def _plain(value: Any) -> Any:
+    """Row expressions by their form, whatever they are inside of."""
+    if isinstance(value, Node):
+        return value.form
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def _read(value: Any) -> Any:
+    """What `_plain` made plain; lists come back as tuples."""
+    if isinstance(value, Mapping):
+        return parse(value) if "node" in value else {name: _read(each) for name, each in value.items()}
+    return tuple(map(_read, value)) if isinstance(value, list) else value
 
 
 def words(expression: Node) -> str:

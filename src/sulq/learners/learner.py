@@ -19,6 +19,7 @@ from sulq.schema import Schema
 
 H = TypeVar("H", bound=Hypothesis)
 Rounds = Generator[Round, list[Answer], H]
+"""What `Learner.rounds` returns: it yields rounds, is sent their answers, and returns a hypothesis."""
 
 
 class Oracle(Protocol):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.learners.hypothesis import Hypothesis, Origin
+from sulq.learners.hypothesis import Hypothesis
 from sulq.learners.learner import Learner, Rounds
 from sulq.pictures import chips
 from sulq.queries.codes import Cross, OneHot, lookup, parity
@@ -59,20 +58,6 @@ class MaskedParityRule(Hypothesis):
 
     def picture(self) -> str:
         return chips.picture("Masked parity", self.describe().split("; "), "and", self._caption)
-
-    def _own(self) -> dict[str, Any]:
-        return {
-            "bits": list(self.bits),
-            "index": self.index,
-            "switch": self.switch,
-            "secret": list(self.secret),
-            "mask": self.mask,
-        }
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> MaskedParityRule:
-        names, secret = tuple(own["bits"]), tuple(own["secret"])
-        return cls(schema, origin, names, own["index"], own["switch"], secret, own["mask"])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,102 @@
+"""The site is built from the files as they lie in the repository, so that a link that works there works here.
+
+MkDocs knows files by their path below `docs`. Here all have their path in the repository instead: pages
+outside `docs` can be in the navigation, and `../src/sulq/local` leads to something. Addresses of pages in
+`docs` are as they would be without this.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from posixpath import dirname, join, normpath
+from typing import Any
+
+import griffe
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from pygments.formatters import HtmlFormatter
+
+ROOT = Path(__file__).parent
+TARGET = re.compile(r"\]\(([^)#\s:]+)")
+PICTURES = (".png", ".svg")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Headings have the anchors that code hosts give them."""
+    config.mdx_configs["toc"]["slugify"] = anchor
+    return config
+
+
+def anchor(heading: str, separator: str) -> str:
+    """What a link calls a heading.
+
+    >>> anchor("What ε means, in words", "-")
+    'what-ε-means-in-words'
+    """
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", separator)
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """All pages by their path in the repository, and whatever else they link to."""
+    ours = [file for file in files if file.src_dir == config.docs_dir]
+    found = {file.src_uri: file for file in files if file.src_dir != config.docs_dir}
+    for file in ours:
+        path, address = file.abs_src_path, file.dest_uri
+        file.src_uri = f"docs/{file.src_uri}"
+        file.abs_src_path, file.dest_uri = path, address
+        found[file.src_uri] = file
+    for path in _pages(config.nav):
+        if path not in found and (ROOT / path).is_file():
+            found[path] = File.generated(config, path, abs_src_path=str(ROOT / path))
+    for page in [file for file in found.values() if file.is_documentation_page()]:
+        for target in TARGET.findall(page.content_string):
+            path = normpath(join(dirname(page.src_uri), target))
+            if path not in found and not path.startswith("..") and (ROOT / path).exists():
+                found[path] = _shown(path, config)
+    colours = HtmlFormatter(style="friendly").get_style_defs(".highlight")
+    found["pygments.css"] = File.generated(config, "pygments.css", content=colours)
+    return Files(list(found.values()))
+
+
+def _pages(nav: Any) -> list[str]:
+    """The paths in a navigation, at whatever depth."""
+    if isinstance(nav, str):
+        return [nav]
+    parts = nav.values() if isinstance(nav, dict) else nav
+    return [path for part in parts for path in _pages(part)]
+
+
+def _shown(path: str, config: MkDocsConfig) -> File:
+    """A picture as it is; the text of another file, or the names in a folder, to be read in a browser."""
+    if path.endswith(PICTURES):
+        return File.generated(config, path, abs_src_path=str(ROOT / path))
+    at = ROOT / path
+    if at.is_dir():
+        text = "\n".join(sorted(own.name for own in at.glob("[!_.]*")))
+    else:
+        text = at.read_text(encoding="utf-8")
+    title = html.escape(path)
+    shown = f'<!doctype html><meta charset="utf-8"><title>{title}</title><pre>{html.escape(text)}</pre>\n'
+    file = File.generated(config, path, content=shown)
+    file.dest_uri = f"{path}.html"
+    return file
+
+
+class Examples(griffe.Extension):
+    """Marks examples in docstrings as code: to Markdown, lines that begin with >>> are quotations."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = fenced(obj.docstring.value)
+
+
+def fenced(text: str) -> str:
+    """A docstring with its examples as blocks of code; each ends at an empty line.
+
+    >>> fenced("A sum.\\n\\n>>> 1 + 1\\n2").splitlines()
+    ['A sum.', '', '```pycon', '>>> 1 + 1', '2', '```']
+    """
+    example = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
+    return example.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
