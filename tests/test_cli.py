@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import tomllib
 from pathlib import Path
@@ -77,6 +78,34 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "sulq demo" in capsys.readouterr().out
+
+
+def test_a_seal_tells_an_old_copy_of_a_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, old = tmp_path / "people.ledger", tmp_path / "old.ledger"
+
+    def sealed() -> str:
+        assert main(["ledger", "verify", str(path)]) == 0
+        return capsys.readouterr().out.split()[-1]
+
+    def spend(run: str) -> None:
+        curator = sulq.randhie().curator(epsilon=1, ledger=path)
+        curator.ask(sulq.Round([sulq.count()], share=0.25), run=run)
+        curator.ledger.close()
+
+    sulq.randhie().curator(epsilon=1, ledger=path).ledger.close()
+    seals = [sealed()]
+    spend("one")
+    seals.append(sealed())
+    shutil.copy(path, old)
+    spend("two")
+    seals.append(sealed())
+    assert len(set(seals)) == 3
+    for seal in seals:
+        assert main(["ledger", "verify", str(path), "--seal", seal]) == 0
+    assert main(["ledger", "verify", str(old), "--seal", seals[1]]) == 0
+    capsys.readouterr()
+    assert main(["ledger", "verify", str(old), "--seal", seals[2]]) == 1
+    assert "an older copy" in capsys.readouterr().out
 
 
 def test_a_ledger_is_shown_and_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

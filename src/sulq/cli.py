@@ -134,6 +134,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog="example: sulq ledger verify people.csv.ledger",
     )
     action.add_argument("ledger", help="the file of a ledger")
+    action.add_argument(
+        "--seal",
+        metavar="HASH",
+        help="a seal that this command printed before: an older copy of the ledger does not know it",
+    )
     action.set_defaults(run=_verify_ledger)
     return parser
 
@@ -173,12 +178,13 @@ def _show_ledger(options: argparse.Namespace, console: Console) -> None:
 
 def _verify_ledger(options: argparse.Namespace, console: Console) -> int:
     with Ledger.read(options.ledger) as ledger:
-        faults = ledger.verify()
-        number = sum(1 for _ in ledger.entries()) if not faults else 0
+        faults = ledger.verify(options.seal)
+        number, seal = (sum(1 for _ in ledger.entries()), ledger.seal) if not faults else (0, "")
     for fault in faults:
         print(fault)
     if not faults:
         print(f"{options.ledger} is sound: {number} entries, every sum and every hash fits.")
+        print(f"seal: {seal}")
     return 1 if faults else 0
 
 

@@ -212,13 +212,25 @@ class Ledger:
             runs[run.name] = Run(run.name, charges, answers, run.spent + entry.cost, run.first, entry.time)
         return list(runs.values())
 
-    def verify(self) -> list[str]:
-        """What is wrong with the ledger, everything recomputed from its first line; [] if it is sound."""
+    @property
+    def seal(self) -> str:
+        """The hash of the last entry, which stands for all of them: kept elsewhere, it tells an old copy."""
+        with self._transaction("DEFERRED") as connection:
+            return self._last(connection)[2]
+
+    def verify(self, seal: str | None = None) -> list[str]:
+        """What is wrong with the ledger, everything recomputed from its first line; [] if it is sound.
+
+        `seal`: one that was seen before, and must be the ledger's still or that of an earlier entry.
+        """
         with self._transaction("DEFERRED") as connection:
             damage = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
             rows = connection.execute(f"{SELECT} ORDER BY number")
-            changed = faults(rows, self._terms_hash, _head(connection), self.total)
-            return [*(f"the file is damaged: {line}" for line in damage), *changed]
+            wrong = list(faults(rows, self._terms_hash, _head(connection), self.total))
+            found = connection.execute("SELECT 1 FROM entries WHERE hash = ?", (seal,)).fetchone()
+            if seal not in (None, self._terms_hash) and found is None:
+                wrong.append(f"no entry has the hash {seal}: this is an older copy, or another ledger")
+            return [*(f"the file is damaged: {line}" for line in damage), *wrong]
 
     def close(self) -> None:
         """Let go of the file; a ledger in memory is gone."""
