@@ -53,7 +53,7 @@ def test_a_comparison_is_an_expression(text: str, expected: Node) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("weight", "cannot read 'weight'"),
+        ("weight", "there is no column 'weight'"),
         ("weight>3", "cannot read 'weight>3'"),
         ("income=>50K", "cannot read"),
         ("income>50K", "is a category"),

@@ -45,7 +45,7 @@ def spent(ledger: Path) -> Fraction:
         (["tree", "--label", "flu", "--epsilon", "1", "--bins", "age=3,2"], "increasing order"),
         (["tree", "--label", "flu", "--epsilon", "1", "--depth", "-1"], "depth must be"),
         (["tree", "--label", "age", "--epsilon", "1"], "is a number: compare it"),
-        (["tree", "--label", "fever", "--epsilon", "1"], "cannot read 'fever'"),
+        (["tree", "--label", "fever", "--epsilon", "1"], "there is no column 'fever'"),
         (["tree", "--epsilon", "1"], "required: --label; see `sulq learn tree --help`"),
         (["kmeans", "--k", "0", "--epsilon", "1"], "k must be a whole number from 1"),
         (["kmeans", "--k", "601", "--epsilon", "1"], "601 clusters are more than there are rows, 600"),

@@ -40,6 +40,8 @@ def condition_in(text: str, schema: Schema) -> str | Node:
         if name in schema:
             return _comparison(name, found.group(), _unquoted(value), schema)
     names = ", ".join(schema)
+    if written.isidentifier():
+        raise QueryError(f"there is no column {written!r}; the schema has {names}")
     raise QueryError(f"cannot read {text!r}: write {SYNTAX}; the schema has {names}")
 
 
