@@ -15,12 +15,15 @@ import numpy as np
 
 import beyond
 import clusters
+import growth
 import learners
 import local
 import measure
 import picture
+import samplers
 import speed
 import sums
+import trust
 
 HERE = Path(__file__).parent
 
@@ -46,10 +49,13 @@ LEARNERS = {
 }
 SECTIONS = {
     "sums": sums.section,
+    "growth": growth.section,
+    "trust": trust.section,
     **LEARNERS,
     "speed": speed.section,
     "local": local.section,
     "beyond": beyond.section,
+    "samplers": samplers.section,
 }
 
 

@@ -144,6 +144,22 @@ def test_the_first_page_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.M
     assert "</html>" in Path("tree.html").read_text(encoding="utf-8")
 
 
+class UpToNoise(doctest.OutputChecker):
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return alike(want, got)
+
+
+def test_the_readme_shows_what_its_code_prints() -> None:
+    """Its words; numbers may differ as noise does. At a quarter of its ε, 60 of 60 trees had the same words."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    examples = doctest.DocTestParser().get_doctest(text, {}, "README", str(ROOT / "README.md"), 0)
+    assert sum(bool(example.want) for example in examples.examples) >= 2
+    out = io.StringIO()
+    runner = doctest.DocTestRunner(UpToNoise(), verbose=False)
+    runner.run(examples, out=out.write)
+    assert runner.failures == 0, out.getvalue()
+
+
 class Fetched(HTMLParser):
     """What a browser fetches by itself when it shows a page."""
 
