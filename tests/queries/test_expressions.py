@@ -270,3 +270,24 @@ def test_extreme_magnitudes_have_an_answer_or_a_refusal_before_any_row() -> None
     for expression in (sulq.gram(sulq.vector(x, y)), y * y, y * 1e200):
         with pytest.raises(sulq.QueryError, match="leave the range of floats"):
             sulq.Round([sulq.total(expression)]).sensitivity(source.schema, 1)
+
+
+def test_a_column_may_be_named_wherever_no_text_could_be_meant() -> None:
+    by_name = [
+        sulq.total("age", where="sick"),
+        sulq.mean("age"),
+        sulq.count(by=sulq.cross("sick", sulq.bins("age", [40]))),
+        sulq.total(sulq.vector("age", "sick")),
+        sulq.total(sulq.where("sick", "age", 0)),
+    ]
+    age, sick = sulq.col("age"), sulq.col("sick")
+    by_column = [
+        sulq.total(age, where=sick),
+        sulq.mean(age),
+        sulq.count(by=sulq.cross(sick, sulq.bins(age, [40]))),
+        sulq.total(sulq.vector(age, sick)),
+        sulq.total(sulq.where(sick, age, 0)),
+    ]
+    assert sulq.Round(by_name).canonical == sulq.Round(by_column).canonical
+    with pytest.raises(sulq.QueryError):
+        sulq.cross(object())  # type: ignore[arg-type]

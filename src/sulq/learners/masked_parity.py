@@ -68,7 +68,8 @@ class MaskedParity(Learner[MaskedParityRule]):
     false; the larger of the two tells bit j. (The paper asks for the first only and compares it with 1/4d,
     which needs an index that is uniform; `paper=True` does the same.) The second round asks how often the
     parity is not the label where the switch is off: for uniform rows 0 or 1/2. All answers need be no closer
-    than 1/(4d+1), so any oracle within that tolerance teaches r and a exactly.
+    than 1/(4d+1), so where rows are uniform any oracle within that tolerance teaches r and a exactly. (Rows
+    that were drawn are uniform up to the sampling error, which is the oracle's to count in.)
 
     `bits`: d boolean columns. `index`: an integer column from 0 to d − 1. `switch`, `label`: boolean columns.
     `adaptive=False` leaves the second round out: one round can learn r, and nothing of a, so half of the rows

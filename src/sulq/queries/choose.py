@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Node, col
+from sulq.queries.expressions import Node, named
 from sulq.queries.query import By, Exact, Neighbours, Query, choices_of, moves, rational
 from sulq.queries.scope import Scope
 
@@ -159,5 +159,4 @@ def choose(
     attributes = choices_of([c for c in candidates if not isinstance(c, Query)])
     if len(attributes) < len(candidates):
         raise QueryError("with a label, choose takes a list of attributes, not of queries")
-    label_choice = col(label) if isinstance(label, str) else label
-    return Choice(attributes, label_choice, choices_of(by), rational("weight", weight), score)
+    return Choice(attributes, named(label), choices_of(by), rational("weight", weight), score)

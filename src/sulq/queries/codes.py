@@ -12,7 +12,7 @@ import numpy as np
 
 from sulq import loops
 from sulq.errors import QueryError
-from sulq.queries.expressions import Constant, Node, truncated
+from sulq.queries.expressions import Constant, Node, Operand, named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
@@ -206,42 +206,41 @@ class Parity(Node):
         return odd
 
 
-def bins(expression: Node, edges: Sequence[float]) -> Bins:
+def bins(expression: Operand, edges: Sequence[float]) -> Bins:
     """The interval between public edges that a number falls into.
 
-    >>> from sulq.queries.expressions import col
-    >>> bins(col("age"), [18, 65]).edges
+    >>> bins("age", [18, 65]).edges
     (18, 65)
     """
-    return Bins(expression, tuple(edges))
+    return Bins(named(expression), tuple(edges))
 
 
-def nearest(point: Node, centres: Sequence[Sequence[float]]) -> Nearest:
+def nearest(point: Operand, centres: Sequence[Sequence[float]]) -> Nearest:
     """The number of the public centre nearest to a vector."""
-    return Nearest(point, tuple(tuple(centre) for centre in centres))
+    return Nearest(named(point), tuple(tuple(centre) for centre in centres))
 
 
-def cross(*choices: Node) -> Cross:
+def cross(*choices: Operand) -> Cross:
     """Several choices at once: one possibility for each combination."""
     if not choices:
         raise QueryError("cross needs at least one choice")
-    return Cross(choices)
+    return Cross(tuple(map(named, choices)))
 
 
-def one_hot(choice: Node) -> OneHot:
+def one_hot(choice: Operand) -> OneHot:
     """A category, a bin, the nearest centre, a truth value or a small integer as a vector with a single 1."""
-    return OneHot(choice)
+    return OneHot(named(choice))
 
 
-def lookup(choice: Node, table: Sequence[float] | Sequence[Sequence[float]]) -> Lookup:
+def lookup(choice: Operand, table: Sequence[float] | Sequence[Sequence[float]]) -> Lookup:
     """The public number (or vector) that a table has for each possibility of a choice, in order."""
     entries = tuple(tuple(e) if isinstance(e, Sequence | np.ndarray) else (e,) for e in table)
-    return Lookup(choice, entries)
+    return Lookup(named(choice), entries)
 
 
-def parity(bits: Sequence[Node], mask: Sequence[int]) -> Parity:
+def parity(bits: Sequence[Operand], mask: Sequence[int]) -> Parity:
     """Whether an odd number of those bits whose mask is 1 are true."""
-    return Parity(tuple(bits), tuple(int(m) for m in mask))
+    return Parity(tuple(map(named, bits)), tuple(int(m) for m in mask))
 
 
 def _public(value: float) -> float:

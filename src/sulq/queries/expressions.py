@@ -520,14 +520,23 @@ def col(name: str) -> Column:
     return Column(name)
 
 
-def where(condition: Node, then: Operand, otherwise: Operand) -> Where:
+def named(value: Operand) -> Node:
+    """An expression where a text can only be the name of a column.
+
+    >>> named("age").key == col("age").key
+    True
+    """
+    return col(value) if isinstance(value, str) else node(value)
+
+
+def where(condition: Operand, then: Operand, otherwise: Operand) -> Where:
     """`then` on the rows where the condition holds, `otherwise` on the others."""
-    return Where(condition, node(then), node(otherwise))
+    return Where(named(condition), named(then), named(otherwise))
 
 
 def clip(expression: Operand, low: float, high: float) -> Clip:
     """The expression with every coordinate brought between low and high."""
-    return Clip(node(expression), low, high)
+    return Clip(named(expression), low, high)
 
 
 def _children(expression: Node) -> list[Node]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Constant, Node, Operand, col, node
+from sulq.queries.expressions import Constant, Node, Operand, named
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
@@ -94,7 +94,7 @@ def moves(scope: Scope, part: Node, order: Literal[1, 2], neighbours: Neighbours
 
 
 def count(
-    where: Node | None = None,
+    where: Operand | None = None,
     by: By = None,
     *,
     weight: Exact = 1,
@@ -107,7 +107,7 @@ def count(
 
 def total(
     value: Operand,
-    where: Node | None = None,
+    where: Operand | None = None,
     by: By = None,
     *,
     weight: Exact = 1,
@@ -115,12 +115,12 @@ def total(
     beta: Exact | None = None,
 ) -> Query:
     """The sum of a number or a vector over the rows."""
-    return _query("total", node(value), where, by, weight, tolerance, beta)
+    return _query("total", named(value), where, by, weight, tolerance, beta)
 
 
 def mean(
     value: Operand,
-    where: Node | None = None,
+    where: Operand | None = None,
     by: By = None,
     *,
     weight: Exact = 1,
@@ -128,7 +128,7 @@ def mean(
     beta: Exact | None = None,
 ) -> Query:
     """The average of a number or a vector over the rows: a total divided by a count."""
-    return _query("mean", node(value), where, by, weight, tolerance, beta)
+    return _query("mean", named(value), where, by, weight, tolerance, beta)
 
 
 def rational(name: str, value: Exact, most: int | None = None) -> Fraction:
@@ -148,13 +148,13 @@ def choices_of(by: By) -> tuple[Node, ...]:
     if by is None:
         return ()
     given = by if isinstance(by, Sequence) and not isinstance(by, str) else [by]
-    return tuple(col(choice) if isinstance(choice, str) else choice for choice in given)
+    return tuple(map(named, given))
 
 
 def _query(
     statistic: Statistic,
     value: Node,
-    where: Node | None,
+    where: Operand | None,
     by: By,
     weight: Exact,
     tolerance: Exact | None,
@@ -165,7 +165,7 @@ def _query(
     return Query(
         statistic,
         value,
-        where,
+        None if where is None else named(where),
         choices_of(by),
         rational("weight", weight),
         None if tolerance is None else rational("tolerance", tolerance),
