@@ -137,11 +137,17 @@ def _category(kind: Category, array: pa.Array) -> Encoded:
         entries = array.dictionary
         short = len(entries) <= SHORT_DICTIONARY and _is_text(entries.type)
         # As bytes: a file's text may not be valid, and must not raise.
-        texts = tuple(entries.cast(pa.large_string()).view(pa.large_binary()).to_pylist()) if short else ()
+        texts = tuple(_bytes(entries).to_pylist()) if short else ()
         by_entry = _codes_of(kind, texts) if short else _with_unknown(kind, entries)
         return loops.codes_of_entries(_filled(array.indices, len(entries)), by_entry)
     found = pc.index_in(*_comparable(kind, array))
     return np.asarray(found.fill_null(_unknown(kind))).astype(dtype_of(kind))
+
+
+def _bytes(texts: pa.Array) -> pa.Array:
+    if pa.types.is_string(texts.type):
+        return texts.view(pa.binary())
+    return texts.cast(pa.large_string()).view(pa.large_binary())
 
 
 @lru_cache(maxsize=1024)

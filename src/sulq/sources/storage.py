@@ -83,7 +83,10 @@ class Column:
         capacity = rows if len(self._memory) == 0 else max(rows, len(self._memory) * 3 // 2)
         extra = (capacity - len(self._memory)) * self._dtype.itemsize
         if self._storage.used + extra <= self._storage.limit:
-            self._memory.resize(capacity, refcheck=False)
+            if len(self._memory):
+                self._memory.resize(capacity, refcheck=False)
+            else:  # resize would fill it with zeros
+                self._memory = np.empty(capacity, dtype=self._dtype)
             self._storage.used += extra
         else:
             self._spill()
