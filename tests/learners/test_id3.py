@@ -19,6 +19,7 @@ import sulq
 from sulq.errors import QueryError, SchemaError
 from sulq.learners.id3 import ID3
 from sulq.learners.tree import End, Split, Tree
+from sulq.oracles.answers import Answer
 from sulq.queries.canonical import parse
 from sulq.queries.routes import Route
 
@@ -329,3 +330,31 @@ def test_nothing_is_asked_whose_answer_follows_from_what_was_asked() -> None:
         largest = max(largest, len(ages))
         assert all(low < high for low, high in ages)
     assert largest > 4
+
+
+MANY = sulq.Schema(
+    {f"x{i}": sulq.Boolean() for i in range(16)} | {"y": sulq.Category(["n", "u", "v"], missing="n")}
+)
+
+
+def test_of_many_columns_one_is_asked_about_and_then_a_pair_in_each_of_its_nodes() -> None:
+    """Neither of the pair changes a majority without the other."""
+    bits = np.random.default_rng(0).random((8_000, 16)) < 0.5
+    kinds = np.where(~bits[:, 0], "n", np.where(bits[:, 3] ^ bits[:, 7], "u", "v"))
+    rows = {f"x{i}": bits[:, i] for i in range(16)} | {"y": kinds}
+    people = sulq.open(rows, MANY)
+    # 2,000 rows are won or lost by each choice, and 1,000 lie at each end: a miss has a chance below 1e-9.
+    for oracle in (people.exact(), people.curator(epsilon=2)):
+        assert (ID3("y").learn(oracle).predict(rows) == kinds).all()
+
+
+@pytest.mark.parametrize(("radius", "share"), [(10.0, "1/50"), (1000.0, "2/25"), (1e6, "19/50")])
+def test_the_first_choice_takes_what_the_rows_ask_for(radius: float, share: str) -> None:
+    asked = ID3("y").rounds(MANY)
+    assert next(asked).share == Fraction(1, 50)
+    counts = Answer(np.array([3000.0, 600.0, 400.0]), lambda beta: radius)
+    assert asked.send([counts]).share == Fraction(share)
+    where = Answer(0, lambda beta: 0.0)
+    after = asked.send([where])
+    # Where noise is large there is no second choice: what is left counts the labels.
+    assert after.share == (Fraction(3, 5) if share == "19/50" else Fraction(19, 50) - Fraction(share))

@@ -47,7 +47,7 @@ class Way:
 
 
 WAYS = {
-    "multiway": Way(picks=Fraction(1, 2), depth=4, bins=8, again=4),
+    "multiway": Way(picks=Fraction(2, 5), depth=4, bins=8, again=4),
     # Yes-or-no questions make few and large ends, which can do with less budget, of more rounds.
     "binary": Way(picks=Fraction(4, 5), depth=9, bins=16, again=1.5),
 }
@@ -59,6 +59,11 @@ gains no more than those rows."""
 MOST_QUESTIONS = 2**20
 RARE = 1e-4
 """The chance that one count is further off than what is called its noise here."""
+PILOT = Fraction(1, 50)
+"""The part of the budget that counts the labels, where that decides what the first choice takes."""
+PILOTED = [1, 2]
+"""How many questions are picked at once where sets of three are too many: one for as little as will do, since
+it leads by many rows, and then a pair in each of its nodes for all that saved."""
 MOST_SETS, MOST_CELLS = 300, 2**21
 """How many sets of questions, and counts of them, a first choice may compare unless it is told to."""
 
@@ -77,7 +82,8 @@ class ID3(Learner[Tree]):
     in the paper; "binary" ones ask whether a category has one value, or a number is below one edge. By
     default "binary" where there are numbers to ask about and questions are chosen. `ahead`: how many
     questions the first choice picks together, because a question may change no majority by itself and many
-    with the next; by default up to three if they are multiway, if there are not too many sets of them.
+    with the next; by default three if they are multiway or, where there are too many sets of three, one and
+    then a pair in each of its nodes, and no more.
     `bins`: public edges for numbers, by column; by default from the schema's bounds. `prune`:
     how many standard deviations a label must lead by to displace that of the node above; 0 prunes only what
     makes no difference. `share`: the part of the budget to spend.
@@ -99,7 +105,7 @@ class ID3(Learner[Tree]):
     split: Literal["multiway", "binary"] | None = None
     ahead: int | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    prune: float = 0.75
+    prune: float = 0.5
     share: Exact = 1
 
     def rounds(self, schema: Schema) -> Rounds[Tree]:
@@ -109,19 +115,30 @@ class ID3(Learner[Tree]):
         draft = Draft(Scope(schema), questions)
         turns = self._turns(draft.sizes, labels, way)
         picks = left * WAYS[way].picks if turns else Fraction(0)
+        piloted = turns == PILOTED and self.pick == "choose"
+        if piloted:
+            pilot = left * PILOT
+            left, picks = left - pilot, picks - pilot
+            [answer] = yield Round([count(by=[label])], pilot)
+            first = min(picks, pilot * _needed(answer, WAYS[way].again))
+            turns = turns if picks >= first * sum(turns) else turns[:1]
         while turns and draft.open:
             several, *turns = turns
             each = picks * several / (several + sum(turns))  # by how many questions are picked
+            if piloted and draft.open == [0]:
+                each = first
             left, picks = left - each, picks - each
             by = draft.route(draft.open)
             sets = list(combinations(range(len(questions)), several))
             if self.pick == "choose":
                 score: Score = "purity" if way == "binary" else "majority"
                 crossed = [_crossed([questions[q] for q in own]) for own in sets]
-                sizes = [count(by=[by, label], weight=SIZES)] if turns or draft.open != [0] else []
+                sized = not piloted and (turns or draft.open != [0])
+                sizes = [count(by=[by, label], weight=SIZES)] if sized else []
                 answers = yield Round([choose(crossed, label, by, score=score), *sizes], each)
                 draft.grow(_chosen(draft, sets, answers))
-                turns = turns[: _affordable(answers[1], picks / each, WAYS[way].again)] if turns else []
+                if turns and sized:
+                    turns = turns[: _affordable(answers[1], picks / each, WAYS[way].again)]
             else:
                 answers = yield Round([count(by=[by, question, label]) for question in questions], each)
                 draft.grow(_gaining(draft, answers))
@@ -137,10 +154,13 @@ class ID3(Learner[Tree]):
             return []
         if self.pick == "counts":
             return [1] * depth
-        ahead = min(depth, self.ahead or (1 if way == "binary" else 3))
-        while self.ahead is None and ahead > 1 and _too_many(sizes, ahead, labels):
-            ahead -= 1
-        return [ahead] + [1] * (depth - ahead)
+        if self.ahead or way == "binary":
+            first = [min(depth, self.ahead or 1)]
+        else:
+            piloted = [PILOTED] if self.depth in (None, sum(PILOTED)) else []
+            starts = [own for own in ([3], *piloted, [2]) if sum(own) <= depth]
+            first = next((own for own in starts if not _too_many(sizes, own, labels)), [1])
+        return first if first == PILOTED else first + [1] * (depth - sum(first))
 
     def questions(self, schema: Schema) -> list[Node]:
         """What the tree may ask of a row."""
@@ -201,10 +221,13 @@ def _crossed(questions: Sequence[Node]) -> Node:
     return questions[0] if len(questions) == 1 else Cross(tuple(questions))
 
 
-def _too_many(sizes: Sequence[int], ahead: int, labels: int) -> bool:
+def _too_many(sizes: Sequence[int], turns: Sequence[int], labels: int) -> bool:
+    """Whether the last of these choices has too much to compare, in as many nodes as there may be by then."""
+    *before, ahead = turns
     if math.comb(len(sizes), ahead) > MOST_SETS:
         return True
-    return labels * sum(math.prod(own) for own in combinations(sizes, ahead)) > MOST_CELLS
+    cells = labels * max(sizes) ** sum(before)
+    return bool(cells * sum(math.prod(own) for own in combinations(sizes, ahead)) > MOST_CELLS)
 
 
 def _affordable(sizes: Answer, shares: Fraction, again: float) -> int:
@@ -219,6 +242,16 @@ def _affordable(sizes: Answer, shares: Fraction, again: float) -> int:
     return MOST_QUESTIONS if noise == 0 else math.floor(rows * float(shares) / (again * noise))
 
 
+def _needed(labels: Answer, again: float) -> Fraction:
+    """How many times the budget of this count a choice needs for `again` times as many rows as noise.
+
+    The rows are those without the most frequent label. Noise is taken to be inverse to a share.
+    """
+    counts = np.asarray(labels.value)
+    rows = max(1.0, float(counts.sum() - counts.max()))
+    return Fraction(max(1.0, again * _noise(labels) / rows)).limit_denominator(1000)
+
+
 def _minority(sizes: Answer, least: float) -> NDArray[np.bool_]:
     """Where more rows than noise have not the most frequent label: no split can gain more than those."""
     counts = np.asarray(sizes.value)
@@ -228,9 +261,10 @@ def _minority(sizes: Answer, least: float) -> NDArray[np.bool_]:
 def _chosen(
     draft: Draft, sets: Sequence[Sequence[int]], answers: Sequence[Answer]
 ) -> dict[int, Sequence[int]]:
-    """The questions chosen for every open node that is worth splitting; the root always is."""
+    """The questions chosen for every open node that is worth splitting: the root, and all of unknown size."""
     chosen = [sets[int(which)] for which in np.reshape(answers[0].value, -1)]
-    worth = [True] if draft.open == [0] else _minority(answers[1], WORTH).tolist()
+    known = len(answers) > 1 and draft.open != [0]
+    worth = _minority(answers[1], WORTH).tolist() if known else [True] * len(draft.open)
     return {node: own for node, own, go in zip(draft.open, chosen, worth, strict=False) if go}
 
 
