@@ -160,6 +160,16 @@ def test_the_readme_shows_what_its_code_prints() -> None:
     assert runner.failures == 0, out.getvalue()
 
 
+def tables(text: str) -> list[str]:
+    return re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+
+
+def test_the_readmes_figures_are_the_measured_ones() -> None:
+    measured = tables((ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8"))
+    [shown] = [table for table in tables((ROOT / "README.md").read_text(encoding="utf-8")) if "±" in table]
+    assert shown in measured
+
+
 class Fetched(HTMLParser):
     """What a browser fetches by itself when it shows a page."""
 
