@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,20 +19,25 @@ class CompiledLoops(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         folder = Path(self.root) / "src" / "sulq" / "loops"
         source, library = folder / "loops.c", folder / "loops.so"
-        if not self._compiled(source, library) and not self._compiled(source, library, "-DPLAIN"):
+        # Not every compiler can choose a processor's version of a function when it is loaded.
+        if not any(_compiled(source, library, *how) for how in ([], ["-DPLAIN"])):
+            library.unlink(missing_ok=True)
             self.app.display_warning("no working C compiler: sulq will be slower, with the same results")
             return
         build_data["artifacts"].append("src/sulq/loops/loops.so")
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 
-    def _compiled(self, source: Path, library: Path, *more: str) -> bool:
-        # Written beside and moved into place, because a running process may have the old one mapped.
-        made = library.with_suffix(f".{os.getpid()}")
-        command = [os.environ.get("CC", "cc"), *OPTIONS, *more, str(source), "-o", str(made)]
-        try:
-            subprocess.run(command, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError):
-            return False
-        made.replace(library)
-        return True
+
+def _compiled(source: Path, library: Path, *more: str) -> bool:
+    # Written beside and moved into place, because a running process may have the old one mapped.
+    made = library.with_suffix(f".{os.getpid()}.so")
+    command = [*shlex.split(os.environ.get("CC", "cc")), *OPTIONS, *more, str(source), "-o", str(made)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+        ctypes.CDLL(str(made))
+    except (OSError, subprocess.CalledProcessError):
+        made.unlink(missing_ok=True)
+        return False
+    made.replace(library)
+    return True

@@ -155,6 +155,11 @@ def test_bad_settings_are_refused_before_anything_is_asked(settings: dict[str, A
 
 
 def test_a_text_that_is_no_rule_is_refused() -> None:
-    for text in ("", "{}", "[]", '{"schema": {"columns": {"a": "boolean"}}, "origin": null}'):
+    start = '{"schema": {"columns": {"a": "boolean"}}, "origin": null'
+    literals = ["5", '"abc"', "null", "[5]", '[{"node": "Constant", "constant": 1' + "0" * 400 + "}]"]
+    told = [f'{start}, "literals": {literal}}}' for literal in literals]
+    path = '{"schema": "schema.toml", "origin": null, "literals": []}'
+    for text in ("", "{}", "[]", "[" * 100_000, start + "}", path, *told):
         with pytest.raises(sulq.SulqError):
             sulq.Rule.from_json(text)
+    assert sulq.Rule.from_json(f'{start}, "literals": []}}').describe() == "always"

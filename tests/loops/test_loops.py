@@ -56,7 +56,7 @@ def test_numbers_are_cleaned_alike(values: Any, low: float, high: float, bits: i
 
 @built
 @given(
-    rows.flatmap(lambda n: arrays.arrays(np.int32, n, elements=st.integers(0, 300))),
+    rows.flatmap(lambda n: arrays.arrays(np.int32, n, elements=st.integers(-3, 300))),
     arrays.arrays(np.uint8, st.integers(1, 300)),
 )
 def test_entries_have_the_same_codes(entries: Any, table: Any) -> None:
@@ -112,6 +112,22 @@ def test_the_nearest_is_the_same_and_of_equals_the_first(
     near = rng.integers(-spread, spread, (centres, width)).astype(np.float64)
     near[centres // 2 :] = near[: centres - centres // 2]
     same(compiled.nearest(points, near), plain.nearest(points, near))
+
+
+@built
+@pytest.mark.parametrize(("n", "width"), [(3, 40), (700, compiled.WIDEST + 1)])
+def test_many_columns_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch, n: int, width: int) -> None:
+    rng = np.random.default_rng(0)
+    wide, few = matrix(rng, n, width, "shorts"), matrix(rng, n, 2, "shorts")
+    assert not isinstance(wide, loops.Members)
+    expected = plain.product(few, wide), plain.gram(wide), plain.nearest(wide, np.zeros((2, width)))
+    monkeypatch.setattr(compiled, "LIBRARY", None)  # whoever calls it fails
+    for one, other in zip(
+        expected,
+        (compiled.product(few, wide), compiled.gram(wide), compiled.nearest(wide, np.zeros((2, width)))),
+        strict=True,
+    ):
+        same(one, other)
 
 
 def test_whole_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

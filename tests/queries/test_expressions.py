@@ -185,7 +185,7 @@ def test_nonsense_is_refused_when_written() -> None:
         ("cannot clip between", lambda: sulq.clip(col("age"), 2, 1)),
         ("a round is a list", lambda: sulq.Round([])),
         ("a round is a list", lambda: sulq.Round([col("age")])),
-        ("named by a text", lambda: sulq.col(3)),
+        ("a row expression is needed", lambda: sulq.col(3)),
     ):
         with pytest.raises(sulq.QueryError, match=complaint):
             make()
@@ -289,5 +289,15 @@ def test_a_column_may_be_named_wherever_no_text_could_be_meant() -> None:
         sulq.total(sulq.where(sick, age, 0)),
     ]
     assert sulq.Round(by_name).canonical == sulq.Round(by_column).canonical
-    with pytest.raises(sulq.QueryError):
-        sulq.cross(object())  # type: ignore[arg-type]
+
+
+def test_what_python_has_compared_already_is_no_condition() -> None:
+    same = "plan" == "free"
+    for ask in (
+        lambda: sulq.count(same),  # type: ignore[arg-type]
+        lambda: sulq.count(by=3),  # type: ignore[arg-type]
+        lambda: sulq.where(same, 1, 0),  # type: ignore[arg-type]
+        lambda: sulq.cross(object()),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(sulq.QueryError, match="a column's name or a row expression is needed"):
+            ask()

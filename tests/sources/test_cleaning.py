@@ -179,3 +179,16 @@ def test_text_that_is_not_valid_unicode_is_unknown_and_raises_nothing(tmp_path: 
         for values, counts in ((["a", "3"], [1, 1, 1]), ([3, 4], [1, 0, 2])):
             source = sulq.open(data, {"x": sulq.Category(values)})
             assert source.exact().ask(sulq.Round([sulq.count(by="x")]))[0].value.tolist() == counts
+
+
+@pytest.mark.parametrize(
+    ("type_", "entries"), [(pa.int8(), 128), (pa.uint8(), 256), (pa.int16(), 300), (pa.int64(), 3)]
+)
+def test_a_missing_value_has_a_code_beside_a_dictionary_that_fills_its_type(
+    type_: pa.DataType, entries: int
+) -> None:
+    values = [f"v{i}" for i in range(entries)]
+    kind = sulq.Category(values, missing="v1")
+    for rows in ([0, entries - 1, None], [0, entries - 1, 2]):
+        array = pa.DictionaryArray.from_arrays(pa.array(rows, type_), pa.array(values))
+        assert encoded(kind, array).tolist() == [1 if row is None else row for row in rows]

@@ -9,9 +9,12 @@ from typing import Any
 import duckdb
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import sulq
+from sulq.sources.readers import Table
+from sulq.sources.source import Source
 
 SCHEMA = {"x": sulq.Real(0, 10)}
 
@@ -96,3 +99,12 @@ def test_files_larger_than_memory_are_read_in_pieces(tmp_path: Path) -> None:
     source = sulq.open(tmp_path / "*.parquet", SCHEMA, memory="1kB")
     assert source.rows == 500_000
     assert total(source) == 200_000
+
+
+def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
+    """Memory that was set aside for the others holds whatever was there before."""
+    short = Table(pa.table({"age": [31, 64, 70]}))
+    short.rows = 5
+    people = Source(short, sulq.Schema({"age": sulq.Integer(0, 120)}), memory=10**6, threads=1)
+    with pytest.raises(sulq.SulqError, match="as many rows as it says"):
+        people.exact().ask(sulq.Round([sulq.total(sulq.col("age"))]))

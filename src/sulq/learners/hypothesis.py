@@ -18,6 +18,7 @@ from sulq.pictures.svg import clean
 from sulq.queries.canonical import parse
 from sulq.queries.expressions import And, Column, Compare, Constant, Node, Not, Operand, node
 from sulq.queries.query import Query, mean
+from sulq.queries.scope import Scope
 from sulq.schema import Schema
 from sulq.sources.source import open as open_source
 
@@ -94,11 +95,14 @@ class Hypothesis(ABC):
         """The hypothesis that `to_json` wrote."""
         try:
             form = json.loads(text)
-            schema = Schema.of(form.pop("schema"))
+            schema = Schema.of(dict(form.pop("schema")))
             origin = form.pop("origin")
-            return cls._read(schema, None if origin is None else Origin(**origin), form)
-        except (ValueError, TypeError, KeyError, AttributeError):
+            read = cls._read(schema, None if origin is None else Origin(**origin), form)
+            read.describe()
+            Scope(schema).facts(read.expression)
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise QueryError(f"this is not the text of a {cls.__name__}") from None
+        return read
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -245,11 +245,16 @@ def _affordable(sizes: Answer, shares: Fraction, again: float) -> int:
 def _needed(labels: Answer, again: float) -> Fraction:
     """How many times the budget of this count a choice needs for `again` times as many rows as noise.
 
-    The rows are those without the most frequent label. Noise is taken to be inverse to a share.
+    The rows are those without the most frequent label. Laplace noise is inverse to a share; Gaussian noise,
+    and that of a crowd, to its square root. Which it is, its tails tell: a chance that is squared is twice as
+    far out under the one, and √2 times under the other.
     """
-    counts = np.asarray(labels.value)
+    counts, noise = np.asarray(labels.value), _noise(labels)
     rows = max(1.0, float(counts.sum() - counts.max()))
-    return Fraction(max(1.0, again * _noise(labels) / rows)).limit_denominator(1000)
+    if noise == 0:
+        return Fraction(1)
+    power = 1 / math.log2(max(_noise(labels, RARE**2) / noise, math.sqrt(2)))
+    return Fraction(max(1.0, again * noise / rows) ** power).limit_denominator(1000)
 
 
 def _minority(sizes: Answer, least: float) -> NDArray[np.bool_]:
@@ -295,9 +300,9 @@ def _gaining(draft: Draft, answers: Sequence[Answer]) -> dict[int, Sequence[int]
     return picked
 
 
-def _noise(answer: Answer) -> float:
+def _noise(answer: Answer, rare: float = RARE) -> float:
     """How far off a single count is, but for a rare chance: the noise's scale times a constant."""
-    together = -math.expm1(np.size(answer.value) * math.log1p(-RARE))
+    together = -math.expm1(np.size(answer.value) * math.log1p(-rare))
     return float(answer.radius(min(together, 1 - 2.0**-50)))
 
 

@@ -19,6 +19,7 @@ from sulq.loops.plain import Cleaning, Floats, Integers, Matrix, Members
 
 STRIP = 512
 LINE = 64
+WIDEST = 1024
 DOUBLES, SHORTS, MEMBERS = range(3)
 PATH = Path(__file__).with_name("loops.so")
 
@@ -112,18 +113,21 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
 
 
 def product(left: Matrix, right: Matrix) -> Floats:
-    return _product(_Matrix.of(left), _Matrix.of(right))
+    a, b = _Matrix.of(left), _Matrix.of(right)
+    return plain.product(left, right) if _thin(a) or _thin(b) else _product(a, b)
 
 
 def gram(matrix: Matrix) -> Floats:
     same = _Matrix.of(matrix)
-    return _product(same, same)
+    return plain.gram(matrix) if _thin(same) else _product(same, same)
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
     if len(centres) > 2**8:
         return plain.nearest(points, centres)
     matrix = _Matrix.of(points)
+    if _thin(matrix):
+        return plain.nearest(points, centres)
     weights, norms = np.ascontiguousarray(-2.0 * centres), (centres * centres).sum(axis=1)
     codes = np.empty(matrix.rows, dtype=np.uint8)
     room = _room(matrix.width)
@@ -141,6 +145,11 @@ def _at(array: NDArray[Any]) -> int:
 
 def _addresses(columns: Sequence[NDArray[Any]]) -> ctypes.Array[ctypes.c_void_p]:
     return (ctypes.c_void_p * len(columns))(*map(_at, columns))
+
+
+def _thin(matrix: _Matrix) -> bool:
+    """Whether there are so many columns that strips of them leave the cache, or no strip is filled."""
+    return matrix.width > WIDEST or (matrix.width > matrix.rows and matrix.rows < STRIP)
 
 
 def _product(left: _Matrix, right: _Matrix) -> Floats:

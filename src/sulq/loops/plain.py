@@ -51,7 +51,8 @@ def real_features(values: Floats, cleaning: Cleaning, middle: float, stretch: fl
 
 def codes_of_entries(entries: NDArray[np.int32], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The code of each entry of a dictionary; the table's last is for all that is beyond."""
-    return table.take(entries, mode="clip")
+    last = len(table) - 1
+    return table[np.where((entries < 0) | (entries > last), last, entries)]
 
 
 def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integers:

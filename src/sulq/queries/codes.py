@@ -12,7 +12,7 @@ import numpy as np
 
 from sulq import loops
 from sulq.errors import QueryError
-from sulq.queries.expressions import Constant, Node, Operand, named, truncated
+from sulq.queries.expressions import Constant, Node, named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
@@ -206,7 +206,7 @@ class Parity(Node):
         return odd
 
 
-def bins(expression: Operand, edges: Sequence[float]) -> Bins:
+def bins(expression: str | Node, edges: Sequence[float]) -> Bins:
     """The interval between public edges that a number falls into.
 
     >>> bins("age", [18, 65]).edges
@@ -215,30 +215,30 @@ def bins(expression: Operand, edges: Sequence[float]) -> Bins:
     return Bins(named(expression), tuple(edges))
 
 
-def nearest(point: Operand, centres: Sequence[Sequence[float]]) -> Nearest:
+def nearest(point: str | Node, centres: Sequence[Sequence[float]]) -> Nearest:
     """The number of the public centre nearest to a vector."""
     return Nearest(named(point), tuple(tuple(centre) for centre in centres))
 
 
-def cross(*choices: Operand) -> Cross:
+def cross(*choices: str | Node) -> Cross:
     """Several choices at once: one possibility for each combination."""
     if not choices:
         raise QueryError("cross needs at least one choice")
     return Cross(tuple(map(named, choices)))
 
 
-def one_hot(choice: Operand) -> OneHot:
+def one_hot(choice: str | Node) -> OneHot:
     """A category, a bin, the nearest centre, a truth value or a small integer as a vector with a single 1."""
     return OneHot(named(choice))
 
 
-def lookup(choice: Operand, table: Sequence[float] | Sequence[Sequence[float]]) -> Lookup:
+def lookup(choice: str | Node, table: Sequence[float] | Sequence[Sequence[float]]) -> Lookup:
     """The public number (or vector) that a table has for each possibility of a choice, in order."""
     entries = tuple(tuple(e) if isinstance(e, Sequence | np.ndarray) else (e,) for e in table)
     return Lookup(named(choice), entries)
 
 
-def parity(bits: Sequence[Operand], mask: Sequence[int]) -> Parity:
+def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Parity:
     """Whether an odd number of those bits whose mask is 1 are true."""
     return Parity(tuple(map(named, bits)), tuple(int(m) for m in mask))
 

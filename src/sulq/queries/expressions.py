@@ -516,27 +516,34 @@ def col(name: str) -> Column:
     '>='
     """
     if not isinstance(name, str):
-        raise QueryError(f"a column is named by a text, not {name!r}")
+        raise QueryError(f"a column's name or a row expression is needed here, not {name!r}")
     return Column(name)
 
 
-def named(value: Operand) -> Node:
-    """An expression where a text can only be the name of a column.
+def named(value: str | Node) -> Node:
+    """A column by its name, or an expression as it is.
+
+    No constants: who writes `count("sex" == "m")` has asked Python, which says False.
 
     >>> named("age").key == col("age").key
     True
     """
+    return value if isinstance(value, Node) else col(value)
+
+
+def measured(value: Operand) -> Node:
+    """A number by the name of its column, as an expression, or a constant."""
     return col(value) if isinstance(value, str) else node(value)
 
 
-def where(condition: Operand, then: Operand, otherwise: Operand) -> Where:
+def where(condition: str | Node, then: Operand, otherwise: Operand) -> Where:
     """`then` on the rows where the condition holds, `otherwise` on the others."""
-    return Where(named(condition), named(then), named(otherwise))
+    return Where(named(condition), measured(then), measured(otherwise))
 
 
 def clip(expression: Operand, low: float, high: float) -> Clip:
     """The expression with every coordinate brought between low and high."""
-    return Clip(named(expression), low, high)
+    return Clip(measured(expression), low, high)
 
 
 def _children(expression: Node) -> list[Node]:

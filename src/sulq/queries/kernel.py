@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ class Marginals:
         choices, sizes = zip(*self.attributes.values(), strict=True)
         return loops.joint_counts([batch.code(choice) for choice in choices], sizes)
 
-    def table(self, joint: NDArray[np.object_], wanted: Sequence[str]) -> NDArray[np.object_]:
+    def table(self, joint: NDArray[Any], wanted: Sequence[str]) -> NDArray[Any]:
         """The counts of some of the attributes, in the order asked for."""
         keys = list(self.attributes)
         others = tuple(axis for axis, key in enumerate(keys) if key not in wanted)
@@ -95,7 +96,7 @@ class Kernel:
                 answers.append(self._joint[home].table(joint[home], list(wanted)))
             else:
                 answers.append(next(others))
-        return answers
+        return [np.asarray(answer, dtype=object) for answer in answers]
 
     def nothing(self) -> Totals:
         """The totals of no rows at all."""
@@ -107,35 +108,45 @@ class Totals:
     """Running totals that cannot overflow.
 
     A block adds at most EXACT = 2^53 to any of them, so 512 blocks fit 64 bits; before there are more, they
-    are folded into Python's integers, which have no limit.
+    are folded into Python's integers, which have no limit and are slow.
     """
 
     def __init__(self, zeros: list[Integers]) -> None:
-        self._folded = [zero.astype(object) for zero in zeros]
         self._recent = [zero.copy() for zero in zeros]
         self._blocks = 0
+        self._folded: list[NDArray[np.object_]] | None = None
 
-    def add(self, sums: Sequence[Integers]) -> None:
+    def add(self, sums: Sequence[Integers], blocks: int = 1) -> None:
+        if self._blocks + blocks > BLOCKS_PER_FOLD:
+            self._fold()
         for recent, own in zip(self._recent, sums, strict=True):
             recent += own
-        self._blocks += 1
-        if self._blocks == BLOCKS_PER_FOLD:
-            self._fold()
+        self._blocks += blocks
 
     def merge(self, other: Totals) -> None:
-        other._fold()
-        for folded, own in zip(self._folded, other._folded, strict=True):
-            folded += own
+        self.add(other._recent, other._blocks)
+        if other._folded is not None:
+            self._fold()
+            self._folded = _added(self._folded, other._folded)
 
-    def result(self) -> list[NDArray[np.object_]]:
+    def result(self) -> Sequence[NDArray[Any]]:
+        """The totals, as 64-bit integers where they fit, else as Python's."""
+        if self._folded is None:
+            return self._recent
         self._fold()
         return self._folded
 
     def _fold(self) -> None:
-        for folded, recent in zip(self._folded, self._recent, strict=True):
-            folded += recent.astype(object)
+        self._folded = _added(self._folded, [recent.astype(object) for recent in self._recent])
+        for recent in self._recent:
             recent[:] = 0
         self._blocks = 0
+
+
+def _added(
+    some: list[NDArray[np.object_]] | None, more: list[NDArray[np.object_]]
+) -> list[NDArray[np.object_]]:
+    return more if some is None else [one + other for one, other in zip(some, more, strict=True)]
 
 
 def _table(counted: OneHot, scope: Scope) -> Marginals:

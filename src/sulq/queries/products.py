@@ -12,7 +12,7 @@ import numpy as np
 from sulq import loops
 from sulq.errors import QueryError
 from sulq.queries.codes import OneHot
-from sulq.queries.expressions import Node, Operand, named
+from sulq.queries.expressions import Node, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, factors, number
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.queries.vectors import check_width, vector
@@ -165,16 +165,16 @@ class Gram(Node):
         return factors(inner, inner)[1]
 
 
-def dot(left: Operand, right: Node | Sequence[float]) -> Dot:
+def dot(left: str | Node, right: Node | Sequence[float]) -> Dot:
     """The inner product of two vectors, or of a vector with public weights."""
     return Dot(named(left), right if isinstance(right, Node) else vector(*map(float, right)))
 
 
-def outer(left: Operand, right: Operand) -> Outer:
+def outer(left: str | Node, right: str | Node) -> Outer:
     """All products of a coordinate of one vector with a coordinate of another."""
     return Outer(named(left), named(right))
 
 
-def gram(expression: Operand) -> Gram:
+def gram(expression: str | Node) -> Gram:
     """The products of all pairs of coordinates, each pair once: the upper triangle of x xᵀ."""
     return Gram(named(expression))

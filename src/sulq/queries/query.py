@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Constant, Node, Operand, named
+from sulq.queries.expressions import Constant, Node, Operand, measured, named
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
@@ -94,7 +94,7 @@ def moves(scope: Scope, part: Node, order: Literal[1, 2], neighbours: Neighbours
 
 
 def count(
-    where: Operand | None = None,
+    where: str | Node | None = None,
     by: By = None,
     *,
     weight: Exact = 1,
@@ -107,7 +107,7 @@ def count(
 
 def total(
     value: Operand,
-    where: Operand | None = None,
+    where: str | Node | None = None,
     by: By = None,
     *,
     weight: Exact = 1,
@@ -115,12 +115,12 @@ def total(
     beta: Exact | None = None,
 ) -> Query:
     """The sum of a number or a vector over the rows."""
-    return _query("total", named(value), where, by, weight, tolerance, beta)
+    return _query("total", measured(value), where, by, weight, tolerance, beta)
 
 
 def mean(
     value: Operand,
-    where: Operand | None = None,
+    where: str | Node | None = None,
     by: By = None,
     *,
     weight: Exact = 1,
@@ -128,7 +128,7 @@ def mean(
     beta: Exact | None = None,
 ) -> Query:
     """The average of a number or a vector over the rows: a total divided by a count."""
-    return _query("mean", named(value), where, by, weight, tolerance, beta)
+    return _query("mean", measured(value), where, by, weight, tolerance, beta)
 
 
 def rational(name: str, value: Exact, most: int | None = None) -> Fraction:
@@ -154,7 +154,7 @@ def choices_of(by: By) -> tuple[Node, ...]:
 def _query(
     statistic: Statistic,
     value: Node,
-    where: Operand | None,
+    where: str | Node | None,
     by: By,
     weight: Exact,
     tolerance: Exact | None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.queries.codes import MOST_CELLS
-from sulq.queries.expressions import Constant, Leaf, Node, Operand, col, named
+from sulq.queries.expressions import Constant, Leaf, Node, Operand, col, measured, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
@@ -191,7 +191,7 @@ class Only(Node):
 
 def vector(*parts: Operand) -> Vector:
     """Numbers and vectors laid end to end."""
-    return Vector(tuple(map(named, parts)))
+    return Vector(tuple(map(measured, parts)))
 
 
 def features(*columns: str | Node, norm: float | None = None, order: int = 2) -> Node:
@@ -209,7 +209,7 @@ def features(*columns: str | Node, norm: float | None = None, order: int = 2) ->
     return point if norm is None else ClipNorm(point, norm, order)
 
 
-def clip_norm(expression: Operand, bound: float, order: int = 2) -> ClipNorm:
+def clip_norm(expression: str | Node, bound: float, order: int = 2) -> ClipNorm:
     """A vector shortened, where needed, to a public length in the 1- or 2-norm."""
     return ClipNorm(named(expression), bound, order)
 

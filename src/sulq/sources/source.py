@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from sulq.errors import SchemaError
+from sulq.errors import SchemaError, SulqError
 from sulq.progress import Progress
 from sulq.queries.expressions import Leaf, Node, col
 from sulq.queries.facts import BLOCK, Code
@@ -220,10 +220,12 @@ class Source:
         columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
         people: dict[int, pa.Array] = {}
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
+        lengths: list[int] = []
         with Progress("reading", self._reader.rows) as progress:
 
             def work(_: None, part: Part) -> None:
                 for start, batch in part():
+                    lengths.append(batch.num_rows)
                     for key, leaf in leaves.items():
                         array = batch.column(leaf.name)
                         columns[key].write(start, encoded_leaf(leaf, self.scope, array))
@@ -232,6 +234,8 @@ class Source:
                     progress.advance(batch.num_rows)
 
             self._share_out(work, [None] * self._threads, iter(self._reader.parts(sorted(names))))
+        if self._reader.rows not in (None, sum(lengths)):
+            raise SulqError("the data does not have as many rows as it says it has")
         if unit:
             chunks = [people[start] for start in sorted(people)]
             columns = self._only_counted(columns, pa.chunked_array(chunks, self._reader.types[unit.column]))
