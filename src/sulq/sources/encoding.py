@@ -139,11 +139,16 @@ def _category(kind: Category, array: pa.Array) -> Encoded:
         # As bytes: a file's text may not be valid, and must not raise.
         texts = tuple(_bytes(entries).to_pylist()) if short else ()
         by_entry = _codes_of(kind, texts) if short else _with_unknown(kind, entries)
-        # Whatever their type was, it now holds one more than the dictionary has, for a missing value.
-        indices = array.indices.cast(pa.int32() if short else pa.int64())
-        return loops.codes_of_entries(_filled(indices, len(entries)), by_entry)
+        return loops.codes_of_entries(_filled(_wide(array.indices), len(entries)), by_entry)
     found = pc.index_in(*_comparable(kind, array))
     return np.asarray(found.fill_null(_unknown(kind))).astype(dtype_of(kind))
+
+
+def _wide(indices: pa.Array) -> pa.Array:
+    """The indices in a type that can hold one more than there are entries, for a missing value."""
+    if indices.type == pa.int32():
+        return indices
+    return indices.cast(pa.int32() if indices.type.bit_width < 32 else pa.int64())
 
 
 def _bytes(texts: pa.Array) -> pa.Array:

@@ -25,7 +25,7 @@ LONGEST = 10**400
 """Integers beyond are read as this: no bound is as large, and Python writes out only so many digits."""
 PIECE = 2**17
 Part = Callable[[], Iterator[tuple[int, pa.RecordBatch]]]
-"""Reads some rows: pieces of the columns asked for, each with the number of its first row."""
+"""Reads some rows: pieces of one or several of the columns asked for, with the number of the first row."""
 
 
 class Reader(Protocol):
@@ -76,10 +76,9 @@ class Parquet:
             # Mapped pages are let go with the file, a row group at a time; pre_buffer would hold them all.
             settings = {"read_dictionary": texts, "pre_buffer": False, "memory_map": True}
             with pq.ParquetFile(path, metadata=metadata, **settings) as file:
-                batches = file.iter_batches(
-                    PIECE, row_groups=[group], columns=list(columns), use_threads=False
-                )
-                yield from _numbered(batches, start)
+                for column in columns:  # one by one, so that a piece is still in the cache when it is cleaned
+                    table = file.read_row_group(group, columns=[column], use_threads=False)
+                    yield from _numbered(table.to_batches(PIECE), start)
 
         return read
 

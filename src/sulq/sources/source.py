@@ -220,21 +220,23 @@ class Source:
         columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
         people: dict[int, pa.Array] = {}
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
+        of_column = {name: [own for own in leaves.items() if own[1].name == name] for name in names}
+        cells = None if self._reader.rows is None else self._reader.rows * len(names)
         lengths: list[int] = []
-        with Progress("reading", self._reader.rows) as progress:
+        with Progress("reading", cells) as progress:
 
             def work(_: None, part: Part) -> None:
                 for start, batch in part():
-                    lengths.append(batch.num_rows)
-                    for key, leaf in leaves.items():
-                        array = batch.column(leaf.name)
-                        columns[key].write(start, encoded_leaf(leaf, self.scope, array))
-                    if unit:
-                        people[start] = batch.column(unit.column)
-                    progress.advance(batch.num_rows)
+                    for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                        for key, leaf in of_column[name]:
+                            columns[key].write(start, encoded_leaf(leaf, self.scope, array))
+                        if unit and name == unit.column:
+                            people[start] = array
+                    lengths.append(batch.num_rows * batch.num_columns)
+                    progress.advance(lengths[-1])
 
             self._share_out(work, [None] * self._threads, iter(self._reader.parts(sorted(names))))
-        if self._reader.rows not in (None, sum(lengths)):
+        if cells not in (None, sum(lengths)):
             raise SulqError("the data does not have as many rows as it says it has")
         if unit:
             chunks = [people[start] for start in sorted(people)]
