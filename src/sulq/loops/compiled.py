@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sulq.loops import plain
 from sulq.loops.plain import Cleaning, Floats, Integers, Matrix, Members
 
-STRIP = 512
 LINE = 64
 WIDEST = 1024
 DOUBLES, SHORTS, MEMBERS = range(3)
@@ -72,10 +71,12 @@ def _loaded() -> ctypes.CDLL | None:
 
 
 LIBRARY = _loaded()
+STRIP = 0 if LIBRARY is None else ctypes.c_int64.in_dll(LIBRARY, "strip_rows").value
+"""How many rows of a matrix are worked on at once, as the library was compiled."""
 
 
 def real_steps(values: Floats, cleaning: Cleaning) -> NDArray[np.int32]:
-    values = np.ascontiguousarray(values)
+    values = np.ascontiguousarray(values, dtype=np.float64)
     steps = np.empty(len(values), dtype=np.int32)
     c = cleaning
     _call("real_steps", _at(values), len(values), c.low, c.high, c.scale, c.missing, _at(steps))
@@ -83,7 +84,7 @@ def real_steps(values: Floats, cleaning: Cleaning) -> NDArray[np.int32]:
 
 
 def real_features(values: Floats, cleaning: Cleaning, middle: float, stretch: float) -> NDArray[np.int16]:
-    values = np.ascontiguousarray(values)
+    values = np.ascontiguousarray(values, dtype=np.float64)
     found = np.empty(len(values), dtype=np.int16)
     c = cleaning
     numbers = (c.low, c.high, c.scale, c.missing, middle, stretch)

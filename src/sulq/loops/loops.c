@@ -31,6 +31,9 @@ typedef struct {
 
 static const double zeros[STRIP];
 
+/* How many rows a strip has, for whoever makes room for strips. */
+const int64_t strip_rows = STRIP;
+
 /* A column's value: clamped, on its grid, truncated. What is not a number becomes `missing`, on the grid already. */
 INLINE double cleaned(double x, double low, double high, double scale, double missing) {
     double clamped = x < low ? low : x > high ? high : x;
