@@ -20,7 +20,7 @@ from sulq.queries.expressions import Node
 from sulq.queries.facts import BLOCK, EXACT, Integers
 from sulq.queries.scope import Batch, Floats, Scope, Values
 
-JOINT_CELLS = 2**14
+JOINT_CELLS = 2**12
 WORKING_SET = 2**20
 """How many numbers the columns of a block may hold to stay in a core's cache."""
 COUNTED_AT_ONCE = 2**18

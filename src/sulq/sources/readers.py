@@ -65,20 +65,33 @@ class Parquet:
             now = path.stat()
             if (now.st_size, now.st_mtime_ns) != (opened.st_size, opened.st_mtime_ns):
                 raise SulqError(f"{str(path)!r} has changed since it was opened: open it again")
-            for group in range(metadata.num_row_groups):
-                parts.append(self._part(path, metadata, group, start, columns))
-                start += metadata.row_group(group).num_rows
+            for first in range(0, metadata.num_row_groups, self._together(metadata)):
+                groups = range(first, min(first + self._together(metadata), metadata.num_row_groups))
+                parts.append(self._part(path, metadata, groups, start, columns))
+                start += sum(metadata.row_group(group).num_rows for group in groups)
         return parts
 
-    def _part(self, path: Path, metadata: Any, group: int, start: int, columns: Sequence[str]) -> Part:
+    def _together(self, metadata: pq.FileMetaData) -> int:
+        """How many row groups make a part: opening a file takes a while, but there should be many parts."""
+        return max(1, min(8, int(metadata.num_row_groups) // 16))
+
+    def _part(self, path: Path, metadata: Any, groups: range, start: int, columns: Sequence[str]) -> Part:
         def read() -> Iterator[tuple[int, pa.RecordBatch]]:
             texts = [name for name in self._texts if name in columns]
-            # Mapped pages are let go with the file, a row group at a time; pre_buffer would hold them all.
-            settings = {"read_dictionary": texts, "pre_buffer": False, "memory_map": True}
+            # pre_buffer would hold a whole part in memory.
+            settings = {"read_dictionary": texts, "pre_buffer": False}
+            number = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
+            at = start
             with pq.ParquetFile(path, metadata=metadata, **settings) as file:
-                for column in columns:  # one by one, so that a piece is still in the cache when it is cleaned
-                    table = file.read_row_group(group, columns=[column], use_threads=False)
-                    yield from _numbered(table.to_batches(PIECE), start)
+                for group in groups:
+                    # One by one, so that a piece is still in the cache when it is cleaned; and by number,
+                    # which the file's own `read_row_group` works out anew for every call.
+                    for column in columns:
+                        table = file.reader.read_row_group(
+                            group, column_indices=[number[column]], use_threads=False
+                        )
+                        yield from _numbered(table.to_batches(PIECE), at)
+                    at += metadata.row_group(group).num_rows
 
         return read
 
