@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sulq
@@ -108,3 +109,17 @@ def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
     people = Source(short, sulq.Schema({"age": sulq.Integer(0, 120)}), memory=10**6, threads=1)
     with pytest.raises(sulq.SulqError, match="as many rows as it says"):
         people.exact().ask(sulq.Round([sulq.total(sulq.col("age"))]))
+
+
+@pytest.mark.parametrize("groups", [1, 31, 32, 33, 150])
+def test_a_parquet_file_has_all_its_row_groups_in_order(tmp_path: Path, groups: int) -> None:
+    """Of many, several are read with one handle."""
+    rows = 3 * groups - 1
+    numbers = np.arange(rows)
+    names = np.where(numbers % 7 == 0, "seventh", "other")
+    pq.write_table(pa.table({"n": numbers, "name": names}), tmp_path / "x.parquet", row_group_size=3)
+    kinds = {"n": sulq.Integer(0, 1000), "name": sulq.Category(["other", "seventh"])}
+    for threads in (1, 2):
+        source = sulq.open(tmp_path / "x.parquet", kinds, threads=threads)
+        assert (source.values(sulq.col("n")) == numbers).all()
+        assert (source.values(sulq.col("name")) == (names == "seventh")).all()

@@ -134,7 +134,7 @@ FAST void product(matrix left, matrix right, int64_t n, double *room, double *ou
         for (int64_t i = 0; i < left.width; i += HIGH) {
             const double *a[HIGH];
             for (int s = 0; s < HIGH; s++) a[s] = i + s < left.width ? down + (i + s) * STRIP : zeros;
-            for (int64_t j = same ? i / WIDE * WIDE : 0; j < right.width; j += WIDE) {
+            for (int64_t j = same ? i : 0; j < right.width; j += WIDE) {
                 const double *b[WIDE];
                 for (int t = 0; t < WIDE; t++) b[t] = j + t < right.width ? across + (j + t) * STRIP : zeros;
                 lanes sums[HIGH][WIDE] = {0};
