@@ -26,8 +26,7 @@ from typing import Any, NoReturn
 import pytest
 
 from sulq.errors import BudgetError, LedgerError
-from sulq.privacy import entries
-from sulq.privacy import ledger as ledger_module
+from sulq.privacy import entries, ledger_file
 from sulq.privacy.ledger import JSON, Entry, Ledger
 
 FACTS: dict[str, JSON] = {"schema": "9f86d081", "neighbours": "replace", "rows": 20190, "delta": "1/1000000"}
@@ -898,7 +897,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 def test_a_ledger_that_others_keep_locked_releases_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(ledger_file, "PATIENCE", 0.05)
     with opened(tmp_path / "ledger") as ledger, closing(sqlite3.connect(tmp_path / "ledger")) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerError, match="kept it locked"):

@@ -5,7 +5,7 @@ asks its questions again gets the stored answers at no cost. The ledger never se
 public facts, questions, exact charges and noisy answers.
 
 Its entries form a hash chain, which shows accidents and careless edits. It cannot show a forger who rewrites
-the whole file: against that, keep the last entry's hash somewhere else.
+the whole file, nor an old copy that was put back: against those, keep its `seal` somewhere else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -39,44 +38,9 @@ from sulq.privacy.entries import (
     faults,
     seal_of,
 )
+from sulq.privacy.ledger_file import TABLES, connect, declared, gate, guarded, head
 
 JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
-
-APPLICATION = int.from_bytes(b"sulq", "big")
-FORMAT = 1
-PATIENCE = 60  # seconds to wait while others write
-
-TABLES = f"""
-PRAGMA journal_mode = WAL;
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {FORMAT};
-BEGIN;
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE entries (
-    number INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('charge', 'answer')),
-    run TEXT NOT NULL,
-    question TEXT NOT NULL,
-    cost TEXT NOT NULL,
-    answer TEXT CHECK ((answer IS NULL) = (kind = 'charge')),
-    spent TEXT NOT NULL,
-    time TEXT NOT NULL,
-    previous TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    question_hash TEXT NOT NULL
-);
-CREATE UNIQUE INDEX once ON entries (run, question_hash, kind);
-CREATE TRIGGER no_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries never change'); END;
-CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries never go'); END;
-"""
-
-ADVICE = {
-    sqlite3.SQLITE_BUSY: f"others have kept it locked for {PATIENCE} seconds: ask again later",
-    sqlite3.SQLITE_FULL: "make room on the disk and ask again",
-    sqlite3.SQLITE_IOERR: "see that the disk works and has room, and ask again",
-    sqlite3.SQLITE_READONLY: "open it for writing, and see that the file and its folder may be written",
-    sqlite3.SQLITE_CANTOPEN: "see that it exists, and that the file and its folder may be written",
-}
 
 
 class Ledger:
@@ -118,7 +82,7 @@ class Ledger:
         self._read_only = read_only
         self._closed = False
         self._connection: sqlite3.Connection | None = None
-        with _guarded(self.path):
+        with guarded(self.path):
             if self.path is not None:
                 if not read_only:
                     self._create(self.path)
@@ -137,8 +101,8 @@ class Ledger:
         rho 1/8 {'rows': 20190}
         """
         file = Path(path).resolve()
-        with _guarded(file):
-            terms = _declared(file)
+        with guarded(file):
+            terms = declared(file)
         try:
             unit, total = terms.pop("unit"), Fraction(terms.pop("total"))
             facts = {name.removeprefix("fact "): json.loads(value) for name, value in terms.items()}
@@ -226,7 +190,7 @@ class Ledger:
         with self._transaction("DEFERRED") as connection:
             damage = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
             rows = connection.execute(f"{SELECT} ORDER BY number")
-            wrong = list(faults(rows, self._terms_hash, _head(connection), self.total))
+            wrong = list(faults(rows, self._terms_hash, head(connection), self.total))
             found = connection.execute("SELECT 1 FROM entries WHERE hash = ?", (seal,)).fetchone()
             if seal not in (None, self._terms_hash) and found is None:
                 wrong.append(f"no entry has the hash {seal}: this is an older copy, or another ledger")
@@ -234,7 +198,7 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the file; a ledger in memory is gone."""
-        with _guarded(self.path):
+        with guarded(self.path):
             self._closed = True
             self._disconnect()
 
@@ -258,7 +222,7 @@ class Ledger:
         if row is not None:
             last = entry_in(row)
             number, spent, seal = last.number, last.spent, last.hash
-        if _head(connection) != f"{number} {seal}":
+        if head(connection) != f"{number} {seal}":
             raise LedgerError(
                 f"ledger {self.path} did not end with entry {number}: it was changed from outside, and "
                 f"verify() says more; nothing was released; {RESTORE}"
@@ -283,7 +247,7 @@ class Ledger:
     @contextmanager
     def _transaction(self, mode: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
         """All that is done inside happens, or none of it; IMMEDIATE keeps other writers out throughout."""
-        with _guarded(self.path):
+        with guarded(self.path):
             connection = self._connected()
             try:
                 connection.execute(f"BEGIN {mode}")
@@ -298,10 +262,10 @@ class Ledger:
         if self._connection is None:
             self._process = os.getpid()
             if self.path is None:
-                self._connection = _connect(":memory:")
+                self._connection = connect(":memory:")
                 self._write_terms(self._connection)
             else:
-                self._connection = _connect(f"{self.path.as_uri()}?mode=rw")
+                self._connection = connect(f"{self.path.as_uri()}?mode=rw")
                 self._connection.execute(f"PRAGMA query_only = {self._read_only}")
         if self._process != os.getpid():
             raise LedgerError(
@@ -320,7 +284,7 @@ class Ledger:
         if not path.exists():
             with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
                 draft = Path(folder, "draft")
-                with closing(_connect(f"{draft.as_uri()}?mode=rwc")) as connection:
+                with closing(connect(f"{draft.as_uri()}?mode=rwc")) as connection:
                     self._write_terms(connection)
                 with suppress(FileExistsError):
                     os.link(draft, path)
@@ -332,7 +296,7 @@ class Ledger:
         connection.execute("COMMIT")
 
     def _compare(self, path: Path) -> None:
-        found, expected = _declared(path), self._terms
+        found, expected = declared(path), self._terms
         differences = [
             f"{name} is {_readable(found.get(name))} in the file and {_readable(expected.get(name))} here"
             for name in found | expected
@@ -347,61 +311,18 @@ class Ledger:
 
 # SQLite's locks and shared memory belong to one process, so no connection may cross a fork: all of them are
 # closed before it, and each side opens its own when it next needs one.
-_gate = threading.RLock()
 _ledgers: weakref.WeakSet[Ledger] = weakref.WeakSet()
 
 
 def _before_fork() -> None:
-    _gate.acquire()
+    gate.acquire()
     for ledger in _ledgers:
         if ledger.path is not None:
             ledger._disconnect()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_gate.release, after_in_child=_gate.release)
-
-
-@contextmanager
-def _guarded(path: Path | None) -> Iterator[None]:
-    """One thread at a time, and what SQLite or the file system complain of in words that say what to do."""
-    with _gate:
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            advice = ADVICE.get(code, RESTORE)
-            raise LedgerError(f"ledger {path}: {error}; nothing was released; {advice}") from error
-        except UnicodeError:  # would carry the text
-            raise LedgerError(f"ledger {path}: a text is damaged; nothing was released; {RESTORE}") from None
-        except OSError as error:
-            advice = "see that its folder exists and may be written"
-            raise LedgerError(f"ledger {path}: {error.strerror}; nothing was released; {advice}") from error
-
-
-def _connect(uri: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-    )
-    # SQLite's own complaint about damaged text would quote it; replaced letters are for verify() to find.
-    connection.text_factory = lambda text: text.decode(errors="replace")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")  # macOS: an ordinary fsync may stop at the drive's cache
-    return connection
-
-
-def _declared(path: Path) -> dict[str, str]:
-    """The terms that an existing file was made for."""
-    with closing(_connect(f"{path.as_uri()}?mode=rw")) as connection:
-        [(application,)] = connection.execute("PRAGMA application_id")
-        [(version,)] = connection.execute("PRAGMA user_version")
-        if (application, version) != (APPLICATION, FORMAT):
-            known = f"a ledger of format {version}" if application == APPLICATION else "not a ledger"
-            raise LedgerError(f"{path} is {known}, and format {FORMAT} was expected; {RESTORE}")
-        [(state,)] = connection.execute("PRAGMA integrity_check(1)")
-        if state != "ok":
-            raise LedgerError(f"ledger {path} is damaged: {state}; {RESTORE}")
-        return dict(connection.execute("SELECT key, value FROM meta WHERE key != 'head' ORDER BY key"))
+    os.register_at_fork(before=_before_fork, after_in_parent=gate.release, after_in_child=gate.release)
 
 
 def _readable(term: str | None) -> str:
@@ -419,9 +340,3 @@ def _find(connection: sqlite3.Connection, run: str, question: str) -> tuple[Entr
     found = {entry.kind: entry for entry in map(entry_in, rows)}
     answer = found.get("answer")
     return found.get("charge"), None if answer is None else answer.answer
-
-
-def _head(connection: sqlite3.Connection) -> str | None:
-    """How the ledger ended, kept apart from the entries so that a missing last one shows."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
-    return None if row is None else row[0]
