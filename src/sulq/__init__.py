@@ -39,9 +39,10 @@ from sulq.oracles.mask_blind import MaskBlind
 from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.canonical import parse, parse_round
+from sulq.queries.cases import clip, where
 from sulq.queries.choose import Choice, choose
 from sulq.queries.codes import bins, cross, lookup, nearest, one_hot, parity
-from sulq.queries.expressions import Node, clip, col, where
+from sulq.queries.expressions import Node, col
 from sulq.queries.functions import row_function
 from sulq.queries.products import dot, gram, outer
 from sulq.queries.query import Query, count, mean, total

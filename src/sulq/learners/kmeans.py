@@ -19,8 +19,9 @@ from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.learners.learner import Learner, Rounds
 from sulq.oracles.answers import Answer
 from sulq.pictures import centres as pictures
+from sulq.queries.cases import clip
 from sulq.queries.codes import Nearest, bins, lookup, nearest
-from sulq.queries.expressions import Node, clip
+from sulq.queries.expressions import Node
 from sulq.queries.query import Exact, Query, count, rational, total
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import FEATURE_BITS, clip_norm, features, vector

@@ -12,8 +12,9 @@ from sulq.errors import QueryError
 from sulq.learners.hypothesis import Hypothesis
 from sulq.learners.learner import Learner, Rounds
 from sulq.pictures import chips
+from sulq.queries.cases import where
 from sulq.queries.codes import Cross, OneHot, lookup, parity
-from sulq.queries.expressions import Constant, Node, col, where
+from sulq.queries.expressions import Constant, Node, col
 from sulq.queries.query import Exact, mean, rational
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import Only

@@ -18,7 +18,8 @@ from sulq.learners.hypothesis import Hypothesis, Origin, words
 from sulq.learners.learner import Learner, Rounds
 from sulq.pictures import bars
 from sulq.pictures.svg import clean
-from sulq.queries.expressions import Column, Node, where
+from sulq.queries.cases import where
+from sulq.queries.expressions import Column, Node
 from sulq.queries.products import Dot, dot
 from sulq.queries.query import Exact, count, rational, total
 from sulq.queries.rounds import Round

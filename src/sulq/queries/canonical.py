@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from sulq.errors import QueryError
-from sulq.queries import codes, expressions, products, routes, vectors
+from sulq.queries import cases, codes, expressions, products, routes, vectors
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Leaf, Node
 from sulq.queries.query import Query
@@ -17,7 +17,7 @@ from sulq.queries.rounds import Round
 
 NODES: dict[str, type[Node]] = {
     cls.__name__: cls
-    for module in (expressions, codes, vectors, products, routes)
+    for module in (expressions, cases, codes, vectors, products, routes)
     for cls in vars(module).values()
     if isinstance(cls, type) and issubclass(cls, Node) and cls not in (Node, Leaf)
 }

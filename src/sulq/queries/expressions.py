@@ -423,87 +423,6 @@ class Not(Node):
         return ~batch.condition(self.inner)
 
 
-@dataclass(frozen=True, eq=False)
-class Where(Node):
-    """One value where a condition holds, another where it does not."""
-
-    condition: Node
-    then: Node
-    otherwise: Node
-
-    def facts(self, scope: Scope) -> Number:
-        scope.condition(self.condition)
-        bits, then, otherwise = self._sides(scope)
-        apart = then.norm1 + otherwise.norm1, square_of_sum(then.square, otherwise.square)
-        return number(
-            bits,
-            np.minimum(then.low, otherwise.low),
-            np.maximum(then.high, otherwise.high),
-            norm1=max(then.norm1, otherwise.norm1),
-            square=max(then.square, otherwise.square),
-            spread1=max(then.spread1, otherwise.spread1, apart[0]),
-            spread_square=max(then.spread_square, otherwise.spread_square, apart[1]),
-            rounded=then.rounded or otherwise.rounded,
-        )
-
-    def value(self, batch: Batch) -> Values:
-        bits = batch.scope.number(self).bits
-        return np.where(
-            batch.condition(self.condition), batch.number(self.then, bits), batch.number(self.otherwise, bits)
-        )
-
-    def _sides(self, scope: Scope) -> tuple[int, Number, Number]:
-        then, otherwise = scope.number(self.then), scope.number(self.otherwise)
-        bits, width = common_bits(then, otherwise), max(then.width, otherwise.width)
-        return bits, widened(then.on(bits), width), widened(otherwise.on(bits), width)
-
-
-@dataclass(frozen=True, eq=False)
-class Clip(Node):
-    """Every coordinate brought between two public bounds."""
-
-    inner: Node
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        for side in ("low", "high"):
-            object.__setattr__(self, side, Constant(getattr(self, side)).constant)
-        if not self.low <= self.high:
-            raise QueryError(f"cannot clip between {self.low} and {self.high}")
-
-    def facts(self, scope: Scope) -> Number:
-        inner = scope.number(self.inner)
-        low, high = self._bounds(scope)
-        toward_zero = low <= 0 <= high
-        return number(
-            inner.bits,
-            inner.low.clip(low, high),
-            inner.high.clip(low, high),
-            norm1=inner.norm1 if toward_zero else None,
-            square=inner.square if toward_zero else None,
-            spread1=inner.spread1,
-            spread_square=inner.spread_square,
-            rounded=inner.rounded,
-        )
-
-    def value(self, batch: Batch) -> Values:
-        low, high = self._bounds(batch.scope)
-        return batch.number(self.inner).clip(low, high)
-
-    @once
-    def _bounds(self, scope: Scope) -> tuple[int, int]:
-        """The bounds on the grid, but never beyond what the value can reach, which keeps them small."""
-        inner = scope.number(self.inner)
-        least, most = int(inner.low.min()), int(inner.high.max())
-        low, high = (truncated(Fraction(bound), inner.bits) for bound in (self.low, self.high))
-        if high < least or low > most:
-            raise QueryError(
-                f"clip between {self.low} and {self.high} leaves nothing of the value: it is a constant"
-            )
-        return max(low, least), min(high, most)
-
-
 def node(value: Operand) -> Node:
     """An expression from an expression or a constant."""
     return value if isinstance(value, Node) else Constant(value)
@@ -534,16 +453,6 @@ def named(value: str | Node) -> Node:
 def measured(value: Operand) -> Node:
     """A number by the name of its column, as an expression, or a constant."""
     return col(value) if isinstance(value, str) else node(value)
-
-
-def where(condition: str | Node, then: Operand, otherwise: Operand) -> Where:
-    """`then` on the rows where the condition holds, `otherwise` on the others."""
-    return Where(named(condition), measured(then), measured(otherwise))
-
-
-def clip(expression: Operand, low: float, high: float) -> Clip:
-    """The expression with every coordinate brought between low and high."""
-    return Clip(measured(expression), low, high)
 
 
 def _children(expression: Node) -> list[Node]:
