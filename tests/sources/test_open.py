@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sulq
+from sulq.sources import readers
 from sulq.sources.readers import Table
 from sulq.sources.source import Source
 
@@ -111,9 +112,14 @@ def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
         people.exact().ask(sulq.Round([sulq.total(sulq.col("age"))]))
 
 
+@pytest.mark.parametrize("large", [2, 3])
 @pytest.mark.parametrize("groups", [1, 31, 32, 33, 150])
-def test_a_parquet_file_has_all_its_row_groups_in_order(tmp_path: Path, groups: int) -> None:
-    """Of many, several are read with one handle."""
+def test_a_parquet_file_has_all_its_row_groups_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: int, large: int
+) -> None:
+    """Of many, several are read with one handle; of large ones, a piece at a time."""
+    monkeypatch.setattr(readers, "LARGE_GROUP", large)
+    monkeypatch.setattr(readers, "PIECE", 2)
     rows = 3 * groups - 1
     numbers = np.arange(rows)
     names = np.where(numbers % 7 == 0, "seventh", "other")

@@ -24,6 +24,8 @@ from sulq.errors import SchemaError, SulqError
 LONGEST = 10**400
 """Integers beyond are read as this: no bound is as large, and Python writes out only so many digits."""
 PIECE = 2**17
+LARGE_GROUP = 2**20
+"""Row groups of more rows are read a piece at a time: slower, but memory does not grow with them."""
 Part = Callable[[], Iterator[tuple[int, pa.RecordBatch]]]
 """Reads some rows: pieces of one or several of the columns asked for, with the number of the first row."""
 
@@ -84,14 +86,19 @@ class Parquet:
             at = start
             with pq.ParquetFile(path, metadata=metadata, **settings) as file:
                 for group in groups:
-                    # One by one, so that a piece is still in the cache when it is cleaned; and by number,
-                    # which the file's own `read_row_group` works out anew for every call.
-                    for column in columns:
-                        table = file.reader.read_row_group(
-                            group, column_indices=[number[column]], use_threads=False
-                        )
-                        yield from _numbered(table.to_batches(PIECE), at)
-                    at += metadata.row_group(group).num_rows
+                    rows = metadata.row_group(group).num_rows
+                    for column in columns:  # one by one: a piece is still in the cache when it is cleaned
+                        if rows > LARGE_GROUP:
+                            batches = file.iter_batches(
+                                PIECE, row_groups=[group], columns=[column], use_threads=False
+                            )
+                        else:
+                            # By number, which the file's own `read_row_group` works out anew for every call.
+                            own = [number[column]]
+                            table = file.reader.read_row_group(group, column_indices=own, use_threads=False)
+                            batches = table.to_batches(PIECE)
+                        yield from _numbered(batches, at)
+                    at += rows
 
         return read
 
