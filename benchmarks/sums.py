@@ -83,13 +83,11 @@ def times(what: str, rows: int, repetitions: int) -> dict[str, float]:
 
     def passes(memory: str | None) -> tuple[list[float], list[float]]:
         firsts, laters = [], []
-        for _ in range(3):
+        for _ in range(repetitions):
             source = sulq.open(path, schema, threads=THREADS, memory=memory)
-            first = _seconds(lambda: source.exact().ask(round_))  # noqa: B023
-            firsts.append(first / _seconds(scan))
-            for _ in range(repetitions // 2):
-                later = _seconds(lambda: source.exact().ask(round_))  # noqa: B023
-                laters.append(later / _seconds(scan))
+            for ratios in (firsts, laters, laters):
+                asked = _seconds(lambda: source.exact().ask(round_))  # noqa: B023
+                ratios.append(asked / _seconds(scan))
             source.close()
         return firsts, laters
 
