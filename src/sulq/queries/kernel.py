@@ -20,7 +20,9 @@ from sulq.queries.expressions import Node
 from sulq.queries.facts import BLOCK, EXACT, Integers
 from sulq.queries.scope import Batch, Floats, Scope, Values
 
-JOINT_CELLS = 2**12
+JOINT_CELLS, MANY_JOINT_CELLS = 2**12, 2**14
+"""How many cells a joint table may have: the more, the fewer counts a row; but all of them are added up."""
+MANY_ROWS = 2**21
 WORKING_SET = 2**20
 """How many numbers the columns of a block may hold to stay in a core's cache."""
 COUNTED_AT_ONCE = 2**18
@@ -61,19 +63,20 @@ class Marginals:
 class Kernel:
     """The sums of several row expressions, with whatever they share computed once a block."""
 
-    def __init__(self, parts: Sequence[Node], scope: Scope) -> None:
+    def __init__(self, parts: Sequence[Node], scope: Scope, rows: int) -> None:
         self.scope = scope
         self.parts = list(parts)
         self.leaves = {key: leaf for part in parts for key, leaf in part.leaves().items()}
         for part in parts:
             scope.number(part)
         self._tables = {i: _table(part, scope) for i, part in enumerate(parts) if isinstance(part, OneHot)}
-        self._joint = _packed(self._tables.values())
+        cells = JOINT_CELLS if rows < MANY_ROWS else MANY_JOINT_CELLS
+        self._joint = _packed(self._tables.values(), cells)
         self._sums = [part for part in parts if not isinstance(part, OneHot)]
         in_cache = min(BLOCK, max(2**13, WORKING_SET // max(len(self.leaves), 1)))
         in_memory = max(1, MOST_NUMBERS // max(part.breadth(scope) for part in parts))
-        rows = min(in_cache if self._sums else COUNTED_AT_ONCE, in_memory)
-        self.block = 2 ** (rows.bit_length() - 1)
+        most = min(in_cache if self._sums else COUNTED_AT_ONCE, in_memory)
+        self.block = 2 ** (most.bit_length() - 1)
 
     def sums(self, columns: Mapping[str, Values], rows: int, room: dict[str, Floats]) -> list[Integers]:
         """The integers one block of at most `block` encoded rows adds to the running totals.
@@ -157,13 +160,13 @@ def _table(counted: OneHot, scope: Scope) -> Marginals:
     return Marginals({part.key: (part, scope.code(part).size) for part in parts})
 
 
-def _packed(tables: Iterable[Marginals]) -> list[Marginals]:
-    """Joint tables, each as small as JOINT_CELLS allows, that between them hold every table as a marginal."""
+def _packed(tables: Iterable[Marginals], cells: int) -> list[Marginals]:
+    """Joint tables of so many cells if possible, that between them hold every table as a marginal."""
     joint: list[Marginals] = []
     for table in sorted(tables, key=lambda table: -table.cells):
         unions = [Marginals(other.attributes | table.attributes) for other in joint]
         smallest = min(range(len(joint)), key=lambda i: unions[i].cells, default=None)
-        if smallest is not None and unions[smallest].cells <= max(JOINT_CELLS, joint[smallest].cells):
+        if smallest is not None and unions[smallest].cells <= max(cells, joint[smallest].cells):
             joint[smallest] = unions[smallest]
         else:
             joint.append(table)

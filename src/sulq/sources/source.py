@@ -74,8 +74,8 @@ class Source:
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         """The exact sum of each row expression over all rows, as integers in steps of its grid."""
         different = {part.key: part for part in parts}
-        kernel = Kernel(list(different.values()), self.scope)
         rows = self.rows
+        kernel = Kernel(list(different.values()), self.scope, rows)
         with self._lock:
             self._load(kernel.leaves)
         starts = iter(range(0, rows, kernel.block))
