@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -52,9 +53,8 @@ def _kinds(opened: Reader) -> dict[str, str]:
     unclear = [name for name, type_ in opened.types.items() if pa.types.is_string(type_)]
     first: dict[str, pa.Array] = {}
     if opened.whole and unclear:
-        parts = opened.parts(unclear)
-        batch = next((batch for part in parts for _, batch in part()), None)
-        first = {} if batch is None else {name: batch.column(name)[:LOOKED_AT] for name in unclear}
+        [part] = opened.parts(unclear, 1)
+        first = {name: array[:LOOKED_AT] for name, _, array in islice(part, len(unclear))}
     return {name: _kind(type_, first.get(name)) for name, type_ in opened.types.items()}
 
 

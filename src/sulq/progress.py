@@ -33,7 +33,7 @@ class Progress:
         """Say that this much more is done; from any thread."""
         with self._lock:
             self._done += amount
-            if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._started > PATIENCE:
+            if self._bar is None and time.monotonic() - self._started > PATIENCE and sys.stderr.isatty():
                 self._bar = _bar()
                 self._bar.start()
                 self._bar.add_task(self._what, total=self._total)

@@ -33,6 +33,14 @@ def same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> None:
     assert (one == other).all()
 
 
+def written(dtype: Any, loop: Any, values: Any, *more: Any) -> Any:
+    """What a loop writes to the middle of a longer array, of which it leaves the ends alone."""
+    longer = np.full(len(values) + 2, 99, dtype=dtype)
+    loop(values, *more, longer[1:-1])
+    assert longer[0] == longer[-1] == 99
+    return longer[1:-1]
+
+
 @built
 @given(
     rows.flatmap(lambda n: arrays.arrays(np.float64, n, elements=st.floats())),
@@ -42,15 +50,17 @@ def same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> None:
 )
 def test_numbers_are_cleaned_alike(values: Any, low: float, high: float, bits: int) -> None:
     cleaning = loops.Cleaning(low, high, 2.0**bits, math.trunc(low * 2.0**bits))
-    same(compiled.real_steps(values, cleaning), plain.real_steps(values, cleaning))
+    steps = written(np.int32, plain.real_steps, values, cleaning)
+    same(written(np.int32, compiled.real_steps, values, cleaning), steps)
     every_other = np.repeat(values, 2)[::2]
-    same(compiled.real_steps(every_other, cleaning), plain.real_steps(values, cleaning))
+    same(written(np.int32, compiled.real_steps, every_other, cleaning), steps)
     span = math.trunc(high * 2.0**bits) - math.trunc(low * 2.0**bits)
     middle = (math.trunc(high * 2.0**bits) + math.trunc(low * 2.0**bits)) / 2
     stretch = 65533.99 / span if span else 0.0
+    scaling = (cleaning, middle, stretch)
     same(
-        compiled.real_features(values, cleaning, middle, stretch),
-        plain.real_features(values, cleaning, middle, stretch),
+        written(np.int16, compiled.real_features, values, *scaling),
+        written(np.int16, plain.real_features, values, *scaling),
     )
 
 
@@ -60,7 +70,27 @@ def test_numbers_are_cleaned_alike(values: Any, low: float, high: float, bits: i
     arrays.arrays(np.uint8, st.integers(1, 300)),
 )
 def test_entries_have_the_same_codes(entries: Any, table: Any) -> None:
-    same(compiled.codes_of_entries(entries, table), plain.codes_of_entries(entries, table))
+    same(
+        written(np.uint8, compiled.codes_of_entries, entries, table),
+        written(np.uint8, plain.codes_of_entries, entries, table),
+    )
+    wide, long = table.astype(np.uint16) + 1000, entries.astype(np.int64)
+    codes = written(np.uint16, plain.codes_of_entries, entries, wide)
+    same(written(np.uint16, compiled.codes_of_entries, entries, wide), codes)
+    same(written(np.uint16, compiled.codes_of_entries, long, wide), codes)
+
+
+@built
+def test_nothing_is_written_beside_the_room_there_is() -> None:
+    entries, table = np.zeros(10, dtype=np.int32), np.ones(2, dtype=np.uint8)
+    for room in (
+        np.zeros(9, dtype=np.uint8),
+        np.zeros(20, dtype=np.uint8)[::2],
+        np.zeros(10, dtype=np.int16),
+    ):
+        with pytest.raises(AssertionError):
+            compiled.codes_of_entries(entries, table, room)
+        assert not room.any()
 
 
 @built

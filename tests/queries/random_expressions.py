@@ -6,13 +6,14 @@ import math
 from typing import Any
 
 import hypothesis.strategies as st
+import numpy as np
 import pyarrow as pa
 
 import sulq
 from sulq.queries.expressions import Column, Node
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Feature, Only
-from sulq.sources.encoding import encoded_leaf
+from sulq.sources.encoding import Encoder, dtype_of_leaf
 
 SCHEMA = sulq.Schema(
     {
@@ -58,12 +59,10 @@ def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
     leaves = [
         leaf(name) for name in SCHEMA for leaf in (Column, Feature) if leaf is Column or name in NUMERIC
     ]
-    columns = {
-        leaf.key: encoded_leaf(
-            leaf, scope, pa.array([r[leaf.name] for r in rows], ARROW.get(leaf.name, pa.float64()))
-        )
-        for leaf in leaves
-    }
+    columns = {leaf.key: np.empty(len(rows), dtype_of_leaf(leaf, SCHEMA[leaf.name])) for leaf in leaves}
+    for leaf in leaves:
+        cells = pa.array([r[leaf.name] for r in rows], ARROW.get(leaf.name, pa.float64()))
+        Encoder(leaf, scope)(cells, columns[leaf.key])
     return Batch(scope, columns, len(rows))
 
 

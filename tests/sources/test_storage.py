@@ -32,6 +32,14 @@ def test_a_growing_column_moves_to_disk_with_what_it_holds() -> None:
     assert (column.read(0, 1000) == np.arange(1000)).all()
 
 
+@pytest.mark.parametrize("limit", [0, 1000])
+def test_a_column_of_known_length_never_grows(limit: int) -> None:
+    """Other threads may be writing where it lies."""
+    column = Storage(limit).column(np.dtype(np.uint8), 3)
+    with pytest.raises(sulq.SulqError, match="more rows than it says"):
+        column.write(2, np.arange(2))
+
+
 def test_what_is_on_disk_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     column = Storage(limit=0).column(np.dtype(np.int64), 1000)

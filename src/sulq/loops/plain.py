@@ -39,20 +39,22 @@ class Cleaning:
     missing: float
 
 
-def real_steps(values: Floats, cleaning: Cleaning) -> NDArray[np.int32]:
+def real_steps(values: Floats, cleaning: Cleaning, out: NDArray[np.int32]) -> None:
     """Clean numbers, in steps of their grid."""
-    return _clean(values, cleaning).astype(np.int32)
+    out[:] = _clean(values, cleaning)
 
 
-def real_features(values: Floats, cleaning: Cleaning, middle: float, stretch: float) -> NDArray[np.int16]:
+def real_features(
+    values: Floats, cleaning: Cleaning, middle: float, stretch: float, out: NDArray[np.int16]
+) -> None:
     """Clean numbers, with their public interval scaled to 16 bits."""
-    return np.rint((_clean(values, cleaning) - middle) * stretch).astype(np.int16)
+    out[:] = np.rint((_clean(values, cleaning) - middle) * stretch)
 
 
-def codes_of_entries(entries: NDArray[np.int32], table: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def codes_of_entries(entries: NDArray[Any], table: NDArray[Any], out: NDArray[Any]) -> None:
     """The code of each entry of a dictionary; the table's last is for all that is beyond."""
     last = len(table) - 1
-    return table[np.where((entries < 0) | (entries > last), last, entries)]
+    out[:] = table[np.where((entries < 0) | (entries > last), last, entries)]
 
 
 def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integers:

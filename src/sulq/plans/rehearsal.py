@@ -23,7 +23,7 @@ from sulq.plans.asked import Asked, Watched
 from sulq.privacy.budget import Number
 from sulq.queries.query import Neighbours
 from sulq.schema import Boolean, Category, Integer, Kind, Schema
-from sulq.sources.readers import PIECE, Part
+from sulq.sources.readers import PIECE, Piece
 from sulq.sources.source import Source
 
 MEMORY = 2**30
@@ -124,16 +124,13 @@ class _MadeUp:
         self._places = {name: place for place, name in enumerate(names)}
         self.types: Mapping[str, pa.DataType] = {name: self._column(name, 0, 1).type for name in names}
 
-    def parts(self, columns: Sequence[str]) -> list[Part]:
-        def part(start: int) -> Part:
-            def read() -> Iterator[tuple[int, pa.RecordBatch]]:
-                many = min(PIECE, self._number - start)
-                arrays = [self._column(name, start, many) for name in columns]
-                yield start, pa.RecordBatch.from_arrays(arrays, names=list(columns))
-
-            return read
-
-        return [part(start) for start in range(0, self._number, PIECE)]
+    def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
+        pieces = (
+            (name, start, self._column(name, start, min(PIECE, self._number - start)))
+            for start in range(0, self._number, PIECE)
+            for name in columns
+        )
+        return [pieces]
 
     def _column(self, name: str, start: int, many: int) -> Any:
         if self._unit is not None and name == self._unit.column:

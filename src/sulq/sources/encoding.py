@@ -27,6 +27,8 @@ from sulq.schema import Boolean, Category, Integer, Kind, Real
 
 Encoded = NDArray[Any]
 SHORT_DICTIONARY = 256
+MOST_KNOWN = 2**12
+"""Of how many texts the codes are remembered, whatever a column holds."""
 
 
 def dtype_of(kind: Kind) -> np.dtype[Any]:
@@ -45,16 +47,38 @@ def dtype_of_leaf(leaf: Leaf, kind: Kind) -> np.dtype[Any]:
     return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(kind)
 
 
-def encoded_leaf(leaf: Leaf, scope: Scope, array: pa.Array) -> Encoded:
-    """A piece of a column, clean, and on the scale the leaf asks for."""
-    kind = scope.schema[leaf.name]
-    if not isinstance(leaf, Feature):
-        return encoded(kind, array)
-    facts = scope.number(col(leaf.name))
-    if isinstance(kind, Real):
-        [middle], [stretch] = scaling(facts)
-        return loops.real_features(_floats(_plain(array)), _cleaning(kind), middle, stretch)
-    return np.asarray(scaled(encoded(kind, array)[np.newaxis], facts)[0], dtype=np.int16)
+class Encoder:
+    """Cleans a column piece by piece, on the scale its leaf asks for."""
+
+    def __init__(self, leaf: Leaf, scope: Scope) -> None:
+        self._kind = scope.schema[leaf.name]
+        self._facts = scope.number(col(leaf.name)) if isinstance(leaf, Feature) else None
+        self._dtype = dtype_of_leaf(leaf, self._kind)
+        self._known: dict[bytes | None, int] = {}
+
+    def __call__(self, array: pa.Array, out: Encoded) -> None:
+        """Write a piece to `out`; from any thread."""
+        kind = self._kind
+        if isinstance(kind, Category) and pa.types.is_dictionary(array.type):
+            _look_up(array, self._codes_of(kind, array.dictionary), out)
+        elif self._facts is None:
+            encode(kind, array, out)
+        elif isinstance(kind, Real):
+            [middle], [stretch] = scaling(self._facts)
+            loops.real_features(_floats(_plain(array)), _cleaning(kind), middle, stretch, out)
+        else:
+            out[:] = scaled(encoded(kind, array)[np.newaxis], self._facts)[0]
+
+    def _codes_of(self, kind: Category, entries: pa.Array) -> Encoded:
+        """The codes of a dictionary: most pieces of a column have the same few entries, in any order."""
+        if len(entries) > SHORT_DICTIONARY or not _is_text(entries.type):
+            return _codes_of(kind, entries)
+        texts = [*_bytes(entries).to_pylist(), None]
+        known = self._known
+        if not known.keys() >= set(texts):
+            found = dict(zip(texts, _codes_of(kind, entries).tolist(), strict=True))
+            known = self._known = known | found if len(known) < MOST_KNOWN else found
+        return np.fromiter(map(known.__getitem__, texts), self._dtype, len(texts))
 
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
@@ -66,16 +90,25 @@ def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
         )
 
 
+def encode(kind: Kind, array: pa.Array, out: Encoded) -> None:
+    """Write a piece of a column to `out`, clean: integers on its grid, codes of levels, or truth values."""
+    if isinstance(kind, Category) and pa.types.is_dictionary(array.type):
+        _look_up(array, _codes_of(kind, array.dictionary), out)
+    elif isinstance(kind, Category):
+        out[:] = np.asarray(pc.index_in(*_comparable(kind, array)).fill_null(_unknown(kind)))
+    elif isinstance(kind, Boolean):
+        out[:] = _boolean(kind, _plain(array))
+    elif isinstance(kind, Integer):
+        out[:] = _integer(kind, _plain(array))
+    else:
+        loops.real_steps(_floats(_plain(array)), _cleaning(kind), out)
+
+
 def encoded(kind: Kind, array: pa.Array) -> Encoded:
-    """A piece of a column, clean: integers on the column's grid, codes of levels, or truth values."""
-    if isinstance(kind, Category):
-        return _category(kind, array)
-    array = _plain(array)
-    if isinstance(kind, Boolean):
-        return _boolean(kind, array)
-    if isinstance(kind, Integer):
-        return _integer(kind, array)
-    return loops.real_steps(_floats(array), _cleaning(kind))
+    """A piece of a column, clean."""
+    clean = np.empty(len(array), dtype=dtype_of(kind))
+    encode(kind, array, clean)
+    return clean
 
 
 def _plain(array: pa.Array) -> pa.Array:
@@ -108,7 +141,7 @@ def _integer(kind: Integer, array: pa.Array) -> Encoded:
         values = _clamped_floats(_floats(array), kind.low, kind.high, missing)
     if bits < 0:
         values = np.sign(values) * (np.abs(values) >> -bits)
-    return values.astype(dtype_of(kind))
+    return values
 
 
 def _clamped_floats(values: NDArray[np.float64], low: int, high: int, missing: int) -> NDArray[np.int64]:
@@ -132,16 +165,9 @@ def _boolean(kind: Boolean, array: pa.Array) -> Encoded:
     return np.where(np.isnan(values), kind.missing, values != 0)
 
 
-def _category(kind: Category, array: pa.Array) -> Encoded:
-    if pa.types.is_dictionary(array.type):
-        entries = array.dictionary
-        short = len(entries) <= SHORT_DICTIONARY and _is_text(entries.type)
-        # As bytes: a file's text may not be valid, and must not raise.
-        texts = tuple(_bytes(entries).to_pylist()) if short else ()
-        by_entry = _codes_of(kind, texts) if short else _with_unknown(kind, entries)
-        return loops.codes_of_entries(_filled(_wide(array.indices), len(entries)), by_entry)
-    found = pc.index_in(*_comparable(kind, array))
-    return np.asarray(found.fill_null(_unknown(kind))).astype(dtype_of(kind))
+def _look_up(array: pa.DictionaryArray, codes: Encoded, out: Encoded) -> None:
+    """The code of each row's entry in a dictionary."""
+    loops.codes_of_entries(_filled(_wide(array.indices), len(codes) - 1), codes, out)
 
 
 def _wide(indices: pa.Array) -> pa.Array:
@@ -152,20 +178,15 @@ def _wide(indices: pa.Array) -> pa.Array:
 
 
 def _bytes(texts: pa.Array) -> pa.Array:
+    """Text as bytes: a file's may not be valid, and must not raise."""
     if pa.types.is_string(texts.type):
         return texts.view(pa.binary())
     return texts.cast(pa.large_string()).view(pa.large_binary())
 
 
-@lru_cache(maxsize=1024)
-def _codes_of(kind: Category, entries: tuple[bytes | None, ...]) -> Encoded:
-    """The codes of a dictionary's entries: most row groups of a file have the same few."""
-    return _with_unknown(kind, pa.array(entries, pa.large_binary()).view(pa.large_string()))
-
-
-def _with_unknown(kind: Category, entries: pa.Array) -> Encoded:
-    """The code of each entry, and last that of a missing one."""
-    return np.append(_category(kind, entries), _unknown(kind)).astype(dtype_of(kind))
+def _codes_of(kind: Category, entries: pa.Array) -> Encoded:
+    """The code of each entry of a dictionary, and last that of a missing one."""
+    return np.append(encoded(kind, entries), _unknown(kind)).astype(dtype_of(kind))
 
 
 def _unknown(kind: Category) -> int:

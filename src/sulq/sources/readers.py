@@ -1,7 +1,7 @@
 """The ways in: Parquet and CSV files, DuckDB, and frames in memory, each as pieces of Arrow columns.
 
 A reader says which columns there are, of which type and, if it is known, how many rows; and hands out the
-rows in parts that can be read side by side. Where two scans might not meet the rows in the same order
+rows in parts to be read side by side. Where two scans might not meet the rows in the same order
 (CSV, DuckDB), `whole` is set and every column is read in one scan.
 """
 
@@ -10,9 +10,12 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import duckdb
 import numpy as np
@@ -26,8 +29,8 @@ LONGEST = 10**400
 PIECE = 2**17
 LARGE_GROUP = 2**20
 """Row groups of more rows are read a piece at a time: slower, but memory does not grow with them."""
-Part = Callable[[], Iterator[tuple[int, pa.RecordBatch]]]
-"""Reads some rows: pieces of one or several of the columns asked for, with the number of the first row."""
+Piece = tuple[str, int, pa.Array]
+"""Some rows of a column: its name, the number of the first row, the values."""
 
 
 class Reader(Protocol):
@@ -35,7 +38,9 @@ class Reader(Protocol):
     rows: int | None
     whole: bool
 
-    def parts(self, columns: Sequence[str]) -> list[Part]: ...
+    def parts(self, columns: Sequence[str], many: int) -> Sequence[Iterator[Piece]]:
+        """At most so many parts, which together have every row of these columns once."""
+        ...
 
 
 class Parquet:
@@ -56,51 +61,61 @@ class Parquet:
         first = self._files[0][1].schema.to_arrow_schema()
         self.types: Mapping[str, pa.DataType] = {field.name: field.type for field in first}
         self.rows: int | None = sum(metadata.num_rows for _, metadata, _ in self._files)
+        leaves = self._files[0][1].schema
+        self._numbers = {leaves.column(i).path: i for i in range(len(leaves))}
         for path, metadata, _ in self._files[1:]:
             if metadata.schema.to_arrow_schema() != first:
                 raise SchemaError(f"{str(path)!r} has other columns or types than {str(paths[0])!r}")
 
-    def parts(self, columns: Sequence[str]) -> list[Part]:
-        parts: list[Part] = []
+    def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
+        waiting: deque[_RowGroup] = deque()
         start = 0
-        for path, metadata, opened in self._files:
+        for file, (path, metadata, opened) in enumerate(self._files):
             now = path.stat()
             if (now.st_size, now.st_mtime_ns) != (opened.st_size, opened.st_mtime_ns):
                 raise SulqError(f"{str(path)!r} has changed since it was opened: open it again")
-            for first in range(0, metadata.num_row_groups, self._together(metadata)):
-                groups = range(first, min(first + self._together(metadata), metadata.num_row_groups))
-                parts.append(self._part(path, metadata, groups, start, columns))
-                start += sum(metadata.row_group(group).num_rows for group in groups)
-        return parts
+            for group in range(metadata.num_row_groups):
+                rows = metadata.row_group(group).num_rows
+                waiting.append(_RowGroup(file, group, start, rows))
+                start += rows
+        return [self._part(waiting, columns) for _ in range(many)]
 
-    def _together(self, metadata: pq.FileMetaData) -> int:
-        """How many row groups make a part: opening a file takes a while, but there should be many parts."""
-        return max(1, min(8, int(metadata.num_row_groups) // 16))
-
-    def _part(self, path: Path, metadata: Any, groups: range, start: int, columns: Sequence[str]) -> Part:
-        def read() -> Iterator[tuple[int, pa.RecordBatch]]:
-            texts = [name for name in self._texts if name in columns]
-            # pre_buffer would hold a whole part in memory.
+    def _part(self, waiting: deque[_RowGroup], columns: Sequence[str]) -> Iterator[Piece]:
+        """Whatever row groups no other part has taken: all parts end at about the same time."""
+        texts = [name for name in self._texts if name in columns]
+        for file, groups in groupby(_taken(waiting), key=attrgetter("file")):
+            path, metadata, _ = self._files[file]
+            # pre_buffer would hold a whole row group in memory.
             settings = {"read_dictionary": texts, "pre_buffer": False}
-            number = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
-            at = start
-            with pq.ParquetFile(path, metadata=metadata, **settings) as file:
+            with pq.ParquetFile(path, metadata=metadata, **settings) as opened:
                 for group in groups:
-                    rows = metadata.row_group(group).num_rows
-                    for column in columns:  # one by one: a piece is still in the cache when it is cleaned
-                        if rows > LARGE_GROUP:
-                            batches = file.iter_batches(
-                                PIECE, row_groups=[group], columns=[column], use_threads=False
-                            )
-                        else:
-                            # By number, which the file's own `read_row_group` works out anew for every call.
-                            own = [number[column]]
-                            table = file.reader.read_row_group(group, column_indices=own, use_threads=False)
-                            batches = table.to_batches(PIECE)
-                        yield from _numbered(batches, at)
-                    at += rows
+                    for name in columns:  # one by one: a piece is still in the cache when it is cleaned
+                        yield from self._pieces(opened, group, name)
 
-        return read
+    def _pieces(self, file: pq.ParquetFile, group: _RowGroup, name: str) -> Iterator[Piece]:
+        if group.rows > LARGE_GROUP:
+            batches = file.iter_batches(PIECE, row_groups=[group.number], columns=[name], use_threads=False)
+            return _pieces(batches, group.start)
+        # By number, which the file's own `read_row_group` works out anew for every call.
+        own = [self._numbers[name]]
+        table = file.reader.read_row_group(group.number, column_indices=own, use_threads=False)
+        return _chunks(name, table.column(0), group.start)
+
+
+class _RowGroup(NamedTuple):
+    file: int
+    number: int
+    start: int
+    rows: int
+
+
+def _taken(waiting: deque[_RowGroup]) -> Iterator[_RowGroup]:
+    """What is waiting, one after the other; several threads may take from the same."""
+    while True:
+        try:
+            yield waiting.popleft()
+        except IndexError:
+            return
 
 
 class Table:
@@ -113,14 +128,13 @@ class Table:
         self.types: Mapping[str, pa.DataType] = {field.name: field.type for field in table.schema}
         self.rows: int | None = table.num_rows
 
-    def parts(self, columns: Sequence[str]) -> list[Part]:
+    def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
         table = self._table.select(list(columns))
-        half = max(1, -(-table.num_rows // 2))
-
-        def part(start: int) -> Part:
-            return lambda: _numbered(table.slice(start, half).to_batches(PIECE), start)
-
-        return [part(start) for start in range(0, table.num_rows, half)]
+        rows = max(1, -(-table.num_rows // many))
+        return [
+            _pieces(table.slice(start, rows).to_batches(PIECE), start)
+            for start in range(0, table.num_rows, rows)
+        ]
 
 
 class Relation:
@@ -138,13 +152,9 @@ class Relation:
         except duckdb.Error as error:
             raise SchemaError(f"DuckDB cannot read this: {str(error).splitlines()[0]}") from None
 
-    def parts(self, columns: Sequence[str]) -> list[Part]:
+    def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-
-        def read() -> Iterator[tuple[int, pa.RecordBatch]]:
-            yield from _numbered(self._relation.project(quoted).to_arrow_reader(PIECE), 0)
-
-        return [read]
+        return [_pieces(self._relation.project(quoted).to_arrow_reader(PIECE), 0)]
 
 
 def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str | None = None) -> Reader:
@@ -286,7 +296,14 @@ def _text(value: object) -> str | None:
     return None
 
 
-def _numbered(batches: Any, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+def _chunks(name: str, column: pa.ChunkedArray, start: int) -> Iterator[Piece]:
+    for array in column.chunks:
+        yield name, start, array
+        start += len(array)
+
+
+def _pieces(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[Piece]:
     for batch in batches:
-        yield start, batch
+        for name, array in zip(batch.schema.names, batch.columns, strict=True):
+            yield name, start, array
         start += batch.num_rows

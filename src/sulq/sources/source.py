@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,9 +27,9 @@ from sulq.queries.kernel import Kernel, Totals
 from sulq.queries.scope import Batch, Floats, Scope
 from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
-from sulq.sources.encoding import check_type, dtype_of_leaf, encoded_leaf
+from sulq.sources.encoding import Encoder, check_type, dtype_of_leaf
 from sulq.sources.people import counted_rows
-from sulq.sources.readers import Part, Reader, reader
+from sulq.sources.readers import Piece, Reader, reader
 from sulq.sources.storage import Column, Storage
 
 if TYPE_CHECKING:
@@ -218,24 +218,25 @@ class Source:
     def _read(self, leaves: Mapping[str, Leaf]) -> None:
         unit = self.schema.unit
         columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
+        encoders = {key: Encoder(leaf, self.scope) for key, leaf in leaves.items()}
         people: dict[int, pa.Array] = {}
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
-        of_column = {name: [own for own in leaves.items() if own[1].name == name] for name in names}
+        of_column = {name: [key for key, leaf in leaves.items() if leaf.name == name] for name in names}
         cells = None if self._reader.rows is None else self._reader.rows * len(names)
         lengths: list[int] = []
         with Progress("reading", cells) as progress:
 
-            def work(_: None, part: Part) -> None:
-                for start, batch in part():
-                    for name, array in zip(batch.schema.names, batch.columns, strict=True):
-                        for key, leaf in of_column[name]:
-                            columns[key].write(start, encoded_leaf(leaf, self.scope, array))
-                        if unit and name == unit.column:
-                            people[start] = array
-                    lengths.append(batch.num_rows * batch.num_columns)
-                    progress.advance(lengths[-1])
+            def work(_: None, part: Iterator[Piece]) -> None:
+                for name, start, array in part:
+                    for key in of_column[name]:
+                        columns[key].fill(start, len(array), partial(encoders[key], array))
+                    if unit and name == unit.column:
+                        people[start] = array
+                    lengths.append(len(array))
+                    progress.advance(len(array))
 
-            self._share_out(work, [None] * self._threads, iter(self._reader.parts(sorted(names))))
+            parts = self._reader.parts(sorted(names), self._threads)
+            self._share_out(work, [None] * self._threads, iter(parts))
         if cells not in (None, sum(lengths)):
             raise SulqError("the data does not have as many rows as it says it has")
         if unit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -37,21 +38,30 @@ class Column:
         self._memory: NDArray[Any] | None = np.empty(0, dtype=dtype)
         self._file: BinaryIO | None = None
         self.rows = 0
+        self._fixed = False
         if rows is not None:
             self._reserve(rows)
+            self._fixed = True
 
     def write(self, start: int, values: NDArray[Any]) -> None:
-        """Put values at a place; pieces may come from several threads if the length was given."""
-        stop = start + len(values)
-        self._reserve(stop)
+        """Put values at a place."""
+        self.fill(start, len(values), lambda room: np.copyto(room, values, casting="unsafe"))
+
+    def fill(self, start: int, rows: int, write: Callable[[NDArray[Any]], None]) -> None:
+        """Let `write` put values at a place; pieces may come from several threads if the length was given.
+
+        In memory they are written where they stay, without a copy.
+        """
+        self._reserve(start + rows)
         if self._memory is not None:
-            self._memory[start:stop] = values
-        else:
-            data = np.ascontiguousarray(values, dtype=self._dtype).data.cast("B")
-            offset = start * self._dtype.itemsize
-            while data:
-                written = os.pwrite(self._descriptor(), data, offset)
-                data, offset = data[written:], offset + written
+            write(self._memory[start : start + rows])
+            return
+        values = np.empty(rows, dtype=self._dtype)
+        write(values)
+        data, offset = values.data.cast("B"), start * self._dtype.itemsize
+        while data:
+            written = os.pwrite(self._descriptor(), data, offset)
+            data, offset = data[written:], offset + written
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """A block of values; in memory without copying."""
@@ -76,6 +86,8 @@ class Column:
             self._file = None
 
     def _reserve(self, rows: int) -> None:
+        if self._fixed and rows > self.rows:
+            raise SulqError("the data has more rows than it says it has")
         self.rows = max(self.rows, rows)
         if self._memory is None or rows <= len(self._memory):
             return
