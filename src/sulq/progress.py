@@ -24,7 +24,7 @@ class Progress:
     def __init__(self, what: str, total: int | None) -> None:
         self._what = what
         self._total = total
-        self._done = 0
+        self.done = 0
         self._started = time.monotonic()
         self._lock = threading.Lock()
         self._bar: rich.progress.Progress | None = None
@@ -32,13 +32,13 @@ class Progress:
     def advance(self, amount: int) -> None:
         """Say that this much more is done; from any thread."""
         with self._lock:
-            self._done += amount
+            self.done += amount
             if self._bar is None and time.monotonic() - self._started > PATIENCE and sys.stderr.isatty():
                 self._bar = _bar()
                 self._bar.start()
                 self._bar.add_task(self._what, total=self._total)
             if self._bar is not None:
-                self._bar.update(self._bar.task_ids[0], completed=self._done)
+                self._bar.update(self._bar.task_ids[0], completed=self.done)
 
     def __enter__(self) -> Progress:
         return self

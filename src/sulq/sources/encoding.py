@@ -54,12 +54,12 @@ class Encoder:
         self._kind = scope.schema[leaf.name]
         self._facts = scope.number(col(leaf.name)) if isinstance(leaf, Feature) else None
         self._dtype = dtype_of_leaf(leaf, self._kind)
-        self._known: dict[bytes | None, int] = {}
+        self._known: dict[Any, int] = {}
 
     def __call__(self, array: pa.Array, out: Encoded) -> None:
         """Write a piece to `out`; from any thread."""
         kind = self._kind
-        if isinstance(kind, Category) and pa.types.is_dictionary(array.type):
+        if isinstance(kind, Category) and isinstance(array, pa.DictionaryArray):
             _look_up(array, self._codes_of(kind, array.dictionary), out)
         elif self._facts is None:
             encode(kind, array, out)
@@ -71,14 +71,19 @@ class Encoder:
 
     def _codes_of(self, kind: Category, entries: pa.Array) -> Encoded:
         """The codes of a dictionary: most pieces of a column have the same few entries, in any order."""
-        if len(entries) > SHORT_DICTIONARY or not _is_text(entries.type):
+        if len(entries) > SHORT_DICTIONARY or self._dtype != np.uint8:
             return _codes_of(kind, entries)
-        texts = [*_bytes(entries).to_pylist(), None]
-        known = self._known
-        if not known.keys() >= set(texts):
-            found = dict(zip(texts, _codes_of(kind, entries).tolist(), strict=True))
-            known = self._known = known | found if len(known) < MOST_KNOWN else found
-        return np.fromiter(map(known.__getitem__, texts), self._dtype, len(texts))
+        try:
+            values = [*entries.to_pylist(), None]
+        except UnicodeDecodeError:  # a file's text may not be valid
+            return _codes_of(kind, entries)
+        try:
+            return np.frombuffer(bytes([self._known[value] for value in values]), dtype=np.uint8)
+        except KeyError:
+            codes = _codes_of(kind, entries)
+            known = self._known if len(self._known) < MOST_KNOWN else {}
+            self._known = known | dict(zip(values, codes.tolist(), strict=True))
+            return codes
 
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
@@ -175,13 +180,6 @@ def _wide(indices: pa.Array) -> pa.Array:
     if indices.type == pa.int32():
         return indices
     return indices.cast(pa.int32() if indices.type.bit_width < 32 else pa.int64())
-
-
-def _bytes(texts: pa.Array) -> pa.Array:
-    """Text as bytes: a file's may not be valid, and must not raise."""
-    if pa.types.is_string(texts.type):
-        return texts.view(pa.binary())
-    return texts.cast(pa.large_string()).view(pa.large_binary())
 
 
 def _codes_of(kind: Category, entries: pa.Array) -> Encoded:

@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -218,26 +218,25 @@ class Source:
     def _read(self, leaves: Mapping[str, Leaf]) -> None:
         unit = self.schema.unit
         columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
-        encoders = {key: Encoder(leaf, self.scope) for key, leaf in leaves.items()}
         people: dict[int, pa.Array] = {}
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
-        of_column = {name: [key for key, leaf in leaves.items() if leaf.name == name] for name in names}
+        of_name: dict[str, list[tuple[Column, Encoder]]] = {name: [] for name in names}
+        for key, leaf in leaves.items():
+            of_name[leaf.name].append((columns[key], Encoder(leaf, self.scope)))
         cells = None if self._reader.rows is None else self._reader.rows * len(names)
-        lengths: list[int] = []
         with Progress("reading", cells) as progress:
 
             def work(_: None, part: Iterator[Piece]) -> None:
                 for name, start, array in part:
-                    for key in of_column[name]:
-                        columns[key].fill(start, len(array), partial(encoders[key], array))
+                    for column, encoder in of_name[name]:
+                        column.fill(start, array, encoder)
                     if unit and name == unit.column:
                         people[start] = array
-                    lengths.append(len(array))
                     progress.advance(len(array))
 
             parts = self._reader.parts(sorted(names), self._threads)
             self._share_out(work, [None] * self._threads, iter(parts))
-        if cells not in (None, sum(lengths)):
+        if cells not in (None, progress.done):
             raise SulqError("the data does not have as many rows as it says it has")
         if unit:
             chunks = [people[start] for start in sorted(people)]

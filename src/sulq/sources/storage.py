@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -45,19 +45,21 @@ class Column:
 
     def write(self, start: int, values: NDArray[Any]) -> None:
         """Put values at a place."""
-        self.fill(start, len(values), lambda room: np.copyto(room, values, casting="unsafe"))
+        self.fill(start, values, lambda values, room: np.copyto(room, values, casting="unsafe"))
 
-    def fill(self, start: int, rows: int, write: Callable[[NDArray[Any]], None]) -> None:
-        """Let `write` put values at a place; pieces may come from several threads if the length was given.
+    def fill(self, start: int, piece: Sized, encode: Callable[[Any, NDArray[Any]], None]) -> None:
+        """Let `encode` write a piece to a place; several threads may, if the length was given.
 
-        In memory they are written where they stay, without a copy.
+        In memory it is written where it stays, without a copy.
         """
-        self._reserve(start + rows)
+        stop = start + len(piece)
+        if stop > self.rows:
+            self._reserve(stop)
         if self._memory is not None:
-            write(self._memory[start : start + rows])
+            encode(piece, self._memory[start:stop])
             return
-        values = np.empty(rows, dtype=self._dtype)
-        write(values)
+        values = np.empty(len(piece), dtype=self._dtype)
+        encode(piece, values)
         data, offset = values.data.cast("B"), start * self._dtype.itemsize
         while data:
             written = os.pwrite(self._descriptor(), data, offset)
@@ -86,9 +88,9 @@ class Column:
             self._file = None
 
     def _reserve(self, rows: int) -> None:
-        if self._fixed and rows > self.rows:
+        if self._fixed:
             raise SulqError("the data has more rows than it says it has")
-        self.rows = max(self.rows, rows)
+        self.rows = rows
         if self._memory is None or rows <= len(self._memory):
             return
         # Growing by half keeps the copying of a stream of unknown length linear.
