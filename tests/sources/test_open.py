@@ -113,11 +113,13 @@ def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
 
 
 @pytest.mark.parametrize("large", [2, 3])
+@pytest.mark.parametrize("runs", [1, 64])
 @pytest.mark.parametrize("groups", [1, 2, 31, 150])
 def test_parquet_files_have_all_their_row_groups_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: int, large: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: int, runs: int, large: int
 ) -> None:
-    """Threads take them in turn; large ones are read a piece at a time."""
+    """Threads take them in turn, several at once; large ones are read a piece at a time."""
+    monkeypatch.setattr(readers, "RUNS", runs)
     monkeypatch.setattr(readers, "LARGE_GROUP", large)
     monkeypatch.setattr(readers, "PIECE", 2)
     rows = 3 * groups - 1
@@ -134,10 +136,12 @@ def test_parquet_files_have_all_their_row_groups_in_order(
 
 
 @pytest.mark.parametrize("different", [5, 300])
+@pytest.mark.parametrize("runs", [1, 64])
 @pytest.mark.parametrize("values", [["a", "b", "10"], ["10", "11", "12"]])
 def test_every_row_group_may_have_a_dictionary_of_its_own(
-    tmp_path: Path, values: list[str], different: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: list[str], runs: int, different: int
 ) -> None:
+    monkeypatch.setattr(readers, "RUNS", runs)
     rng = np.random.default_rng(different)
     known = [*values, None, "10.0", "é"]
     some = [known[i] for i in rng.integers(0, len(known), 3000)]
@@ -145,11 +149,14 @@ def test_every_row_group_may_have_a_dictionary_of_its_own(
     names = [
         text if use else other for text, other, use in zip(some, rare, rng.random(3000) < 0.8, strict=True)
     ]
-    pq.write_table(pa.table({"c": names}), tmp_path / "c.parquet", row_group_size=500)
+    table = pa.table({"c": names})
+    with pq.ParquetWriter(tmp_path / "c.parquet", table.schema) as file:
+        for start, rows in ((0, 400), (400, 700), (1100, 0), (1100, 1), (1101, 999), (2100, 900)):
+            file.write_table(table.slice(start, rows))
     for kind in (sulq.Category(values), sulq.Category(values, missing=values[1])):
         read, given = (
             sulq.open(data, {"c": kind}, threads=2).values(sulq.col("c"))
-            for data in (tmp_path / "c.parquet", pa.table({"c": names}))
+            for data in (tmp_path / "c.parquet", table)
         )
         assert (read == given).all()
         assert len(set(read)) > 2

@@ -27,6 +27,10 @@ from sulq.errors import SchemaError, SulqError
 LONGEST = 10**400
 """Integers beyond are read as this: no bound is as large, and Python writes out only so many digits."""
 PIECE = 2**17
+TOGETHER = 16
+"""How many row groups of a column are read in one go, at most."""
+RUNS = 64
+"""Into how many runs a file is divided, at least, for threads to share: if it has as many row groups."""
 LARGE_GROUP = 2**20
 """Row groups of more rows are read a piece at a time: slower, but memory does not grow with them."""
 Piece = tuple[str, int, pa.Array]
@@ -44,7 +48,7 @@ class Reader(Protocol):
 
 
 class Parquet:
-    """Parquet files, read a row group at a time."""
+    """Parquet files, a column of a few row groups at a time."""
 
     whole = False
 
@@ -68,48 +72,48 @@ class Parquet:
                 raise SchemaError(f"{str(path)!r} has other columns or types than {str(paths[0])!r}")
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
-        waiting: deque[_RowGroup] = deque()
+        waiting: deque[_Run] = deque()
         start = 0
         for file, (path, metadata, opened) in enumerate(self._files):
             now = path.stat()
             if (now.st_size, now.st_mtime_ns) != (opened.st_size, opened.st_mtime_ns):
                 raise SulqError(f"{str(path)!r} has changed since it was opened: open it again")
-            for group in range(metadata.num_row_groups):
-                rows = metadata.row_group(group).num_rows
-                waiting.append(_RowGroup(file, group, start, rows))
-                start += rows
+            number = metadata.num_row_groups
+            together = max(1, min(number * len(columns) // RUNS, TOGETHER))
+            for first in range(0, number, together):
+                groups = range(first, min(first + together, number))
+                rows = [metadata.row_group(group).num_rows for group in groups]
+                piece = PIECE if max(rows) > LARGE_GROUP else max(*rows, 1)
+                waiting += [_Run(file, name, groups, start, piece) for name in columns]
+                start += sum(rows)
         return [self._part(waiting, columns) for _ in range(many)]
 
-    def _part(self, waiting: deque[_RowGroup], columns: Sequence[str]) -> Iterator[Piece]:
-        """Whatever row groups no other part has taken: all parts end at about the same time."""
+    def _part(self, waiting: deque[_Run], columns: Sequence[str]) -> Iterator[Piece]:
+        """Whatever no other part has taken, so that all of them end at about the same time."""
         texts = [name for name in self._texts if name in columns]
-        for file, groups in groupby(_taken(waiting), key=attrgetter("file")):
+        for file, runs in groupby(_taken(waiting), key=attrgetter("file")):
             path, metadata, _ = self._files[file]
-            # pre_buffer would hold a whole row group in memory.
+            # pre_buffer would hold a whole run in memory.
             settings = {"read_dictionary": texts, "pre_buffer": False}
             with pq.ParquetFile(path, metadata=metadata, **settings) as opened:
-                for group in groups:
-                    for name in columns:  # one by one: a piece is still in the cache when it is cleaned
-                        yield from self._pieces(opened, group, name)
-
-    def _pieces(self, file: pq.ParquetFile, group: _RowGroup, name: str) -> Iterator[Piece]:
-        if group.rows > LARGE_GROUP:
-            batches = file.iter_batches(PIECE, row_groups=[group.number], columns=[name], use_threads=False)
-            return _pieces(batches, group.start)
-        # By number, which the file's own `read_row_group` works out anew for every call.
-        own = [self._numbers[name]]
-        table = file.reader.read_row_group(group.number, column_indices=own, use_threads=False)
-        return _chunks(name, table.column(0), group.start)
+                for run in runs:
+                    # By number, which the file's own `iter_batches` works out anew for every call.
+                    own = [self._numbers[run.name]]
+                    batches = opened.reader.iter_batches(run.piece, run.groups, own, use_threads=False)
+                    yield from _pieces(batches, run.start)
 
 
-class _RowGroup(NamedTuple):
+class _Run(NamedTuple):
+    """A column of some row groups, of which so many rows are read at once."""
+
     file: int
-    number: int
+    name: str
+    groups: range
     start: int
-    rows: int
+    piece: int
 
 
-def _taken(waiting: deque[_RowGroup]) -> Iterator[_RowGroup]:
+def _taken(waiting: deque[_Run]) -> Iterator[_Run]:
     """What is waiting, one after the other; several threads may take from the same."""
     while True:
         try:
@@ -294,12 +298,6 @@ def _text(value: object) -> str | None:
     if isinstance(value, str | np.integer) or type(value).__name__ == "Decimal":
         return str(value).encode("utf-8", "replace").decode()
     return None
-
-
-def _chunks(name: str, column: pa.ChunkedArray, start: int) -> Iterator[Piece]:
-    for array in column.chunks:
-        yield name, start, array
-        start += len(array)
 
 
 def _pieces(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[Piece]:
