@@ -110,6 +110,7 @@ def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
     people = Source(short, sulq.Schema({"age": sulq.Integer(0, 120)}), memory=10**6, threads=1)
     with pytest.raises(sulq.SulqError, match="as many rows as it says"):
         people.exact().ask(sulq.Round([sulq.total(sulq.col("age"))]))
+    assert people._storage.used == 0
 
 
 @pytest.mark.parametrize("large", [2, 3])

@@ -62,12 +62,12 @@ class Encoder:
         if isinstance(kind, Category) and isinstance(array, pa.DictionaryArray):
             _look_up(array, self._codes_of(kind, array.dictionary), out)
         elif self._facts is None:
-            encode(kind, array, out)
+            _encode(kind, array, out)
         elif isinstance(kind, Real):
             [middle], [stretch] = scaling(self._facts)
             loops.real_features(_floats(_plain(array)), _cleaning(kind), middle, stretch, out)
         else:
-            out[:] = scaled(encoded(kind, array)[np.newaxis], self._facts)[0]
+            out[:] = scaled(_encoded(kind, array)[np.newaxis], self._facts)[0]
 
     def _codes_of(self, kind: Category, entries: pa.Array) -> Encoded:
         """The codes of a dictionary: most pieces of a column have the same few entries, in any order."""
@@ -95,11 +95,9 @@ def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
         )
 
 
-def encode(kind: Kind, array: pa.Array, out: Encoded) -> None:
+def _encode(kind: Kind, array: pa.Array, out: Encoded) -> None:
     """Write a piece of a column to `out`, clean: integers on its grid, codes of levels, or truth values."""
-    if isinstance(kind, Category) and pa.types.is_dictionary(array.type):
-        _look_up(array, _codes_of(kind, array.dictionary), out)
-    elif isinstance(kind, Category):
+    if isinstance(kind, Category):
         out[:] = np.asarray(pc.index_in(*_comparable(kind, array)).fill_null(_unknown(kind)))
     elif isinstance(kind, Boolean):
         out[:] = _boolean(kind, _plain(array))
@@ -109,10 +107,9 @@ def encode(kind: Kind, array: pa.Array, out: Encoded) -> None:
         loops.real_steps(_floats(_plain(array)), _cleaning(kind), out)
 
 
-def encoded(kind: Kind, array: pa.Array) -> Encoded:
-    """A piece of a column, clean."""
+def _encoded(kind: Kind, array: pa.Array) -> Encoded:
     clean = np.empty(len(array), dtype=dtype_of(kind))
-    encode(kind, array, clean)
+    _encode(kind, array, clean)
     return clean
 
 
@@ -184,7 +181,7 @@ def _wide(indices: pa.Array) -> pa.Array:
 
 def _codes_of(kind: Category, entries: pa.Array) -> Encoded:
     """The code of each entry of a dictionary, and last that of a missing one."""
-    return np.append(encoded(kind, entries), _unknown(kind)).astype(dtype_of(kind))
+    return np.append(_encoded(kind, entries), _unknown(kind)).astype(dtype_of(kind))
 
 
 def _unknown(kind: Category) -> int:

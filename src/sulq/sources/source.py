@@ -216,8 +216,22 @@ class Source:
             self._read(missing)
 
     def _read(self, leaves: Mapping[str, Leaf]) -> None:
-        unit = self.schema.unit
         columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
+        try:
+            people = self._fill(columns, leaves)
+        except BaseException:
+            for column in columns.values():
+                column.free()
+            raise
+        if people is not None:
+            columns = self._only_counted(columns, people)
+        if self._rows is None:
+            self._rows = max(column.rows for column in columns.values())
+        self._columns |= columns
+
+    def _fill(self, columns: Mapping[str, Column], leaves: Mapping[str, Leaf]) -> pa.ChunkedArray | None:
+        """Read and clean all rows; says whom each is about, where the schema has a unit."""
+        unit = self.schema.unit
         people: dict[int, pa.Array] = {}
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
         of_name: dict[str, list[tuple[Column, Encoder]]] = {name: [] for name in names}
@@ -238,12 +252,9 @@ class Source:
             self._share_out(work, [None] * self._threads, iter(parts))
         if cells not in (None, progress.done):
             raise SulqError("the data does not have as many rows as it says it has")
-        if unit:
-            chunks = [people[start] for start in sorted(people)]
-            columns = self._only_counted(columns, pa.chunked_array(chunks, self._reader.types[unit.column]))
-        if self._rows is None:
-            self._rows = max(column.rows for column in columns.values())
-        self._columns |= columns
+        if unit is None:
+            return None
+        return pa.chunked_array([people[start] for start in sorted(people)], self._reader.types[unit.column])
 
     def _rescale(self, leaves: Mapping[str, Leaf]) -> None:
         assert self._rows is not None
