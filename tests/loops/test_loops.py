@@ -160,6 +160,24 @@ def test_many_columns_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch, n: int,
         same(one, other)
 
 
+@built
+@given(st.integers(0, 2**32), st.integers(0, 150), st.integers(0, 130), st.integers(0, 150))
+def test_equations_are_reduced_alike(seed: int, n: int, columns: int, rank: int) -> None:
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2, (n, rank)) @ rng.integers(0, 2, (rank, columns)) % 2
+    words = np.zeros((n, 8 * (1 + columns // 64)), dtype=np.uint8)
+    words[:, : -(-columns // 8)] = np.packbits(bits.astype(bool), axis=1, bitorder="little")
+    rows = words.view("<u8").astype(np.uint64)
+    before = rows.copy()
+    for one, other in zip(compiled.echelon(rows, columns), plain.echelon(rows, columns), strict=True):
+        same(one, other)
+    left, pivots = compiled.echelon(rows, columns)
+    ones = np.unpackbits(left.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    assert (ones[:, pivots] == np.eye(len(pivots))).all()
+    assert len(pivots) <= min(n, columns, rank)
+    same(rows, before)
+
+
 def test_whole_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     n = 5000

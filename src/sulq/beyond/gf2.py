@@ -19,6 +19,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq import loops
 from sulq.privacy.coins import random_bytes, uniform
 
 Words = NDArray[np.uint64]
@@ -130,26 +131,8 @@ def solve(given: Words, unknowns: int) -> Solutions:
 
 
 def _reduced(rows: Words, unknowns: int) -> Solutions:
-    """Gauss–Jordan elimination, one column after the other."""
-    rows = rows.copy()
-    pivots: list[int] = []
-    for column in range(unknowns + 1):
-        rank = len(pivots)
-        if rank == len(rows):
-            break
-        word, bit = divmod(column, WORD)
-        ones = (rows[:, word] >> np.uint64(bit)).astype(np.uint8) & 1 == 1
-        pivot = rank + int(ones[rank:].argmax())
-        if not ones[pivot]:
-            continue
-        if pivot != rank:
-            rows[[rank, pivot]] = rows[[pivot, rank]]
-            ones[pivot] = ones[rank]
-        ones[rank] = False
-        # Left of its column the pivot's row is empty.
-        rows[ones, word:] ^= rows[rank, word:]
-        pivots.append(column)
-    return Solutions(unknowns, np.array(pivots, dtype=np.int64), rows[: len(pivots)])
+    left, pivots = loops.echelon(rows, unknowns + 1)
+    return Solutions(unknowns, pivots, left)
 
 
 def _news(known: Solutions, given: Words) -> Bits:

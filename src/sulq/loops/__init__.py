@@ -1,4 +1,4 @@
-"""The inner loops of exact sums: compiled from C where that was possible, otherwise NumPy's.
+"""The inner loops of exact sums and of elimination: compiled from C where possible, otherwise NumPy's.
 
 Both return the same integers bit for bit, so which one runs is a matter of time alone.
 """
@@ -9,6 +9,7 @@ from sulq.loops.plain import Cleaning, Members
 if LIBRARY is None:
     from sulq.loops.plain import (
         codes_of_entries,
+        echelon,
         gram,
         joint_counts,
         nearest,
@@ -19,6 +20,7 @@ if LIBRARY is None:
 else:
     from sulq.loops.compiled import (
         codes_of_entries,
+        echelon,
         gram,
         joint_counts,
         nearest,
@@ -31,6 +33,7 @@ __all__ = [
     "Cleaning",
     "Members",
     "codes_of_entries",
+    "echelon",
     "gram",
     "joint_counts",
     "nearest",

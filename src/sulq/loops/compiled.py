@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sulq.loops import plain
-from sulq.loops.plain import Cleaning, Floats, Integers, Matrix, Members
+from sulq.loops.plain import Cleaning, Floats, Integers, Matrix, Members, Words
 
 LINE = 64
 WIDEST = 1024
@@ -64,10 +64,12 @@ def _loaded() -> ctypes.CDLL | None:
         "joint_counts": [address, address, whole, whole, address],
         "product": [_Matrix, _Matrix, whole, address, address],
         "nearest": [_Matrix, whole, address, address, whole, address, address],
+        "echelon": [address, whole, whole, whole, address],
     }
     for name, arguments in takes.items():
         function = getattr(library, name)
         function.argtypes, function.restype = arguments, None
+    library.echelon.restype = whole
     return library
 
 
@@ -134,6 +136,14 @@ def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
     room = _room(matrix.width)
     LIBRARY.nearest(matrix, matrix.rows, _at(weights), _at(norms), len(centres), _at(room), _at(codes))
     return codes
+
+
+def echelon(rows: Words, columns: int) -> tuple[Words, Integers]:
+    rows = np.array(rows, dtype=np.uint64, order="C")
+    assert columns <= 64 * rows.shape[1]
+    pivots = np.empty(len(rows), dtype=np.int64)
+    rank = LIBRARY.echelon(_at(rows), *rows.shape, columns, _at(pivots))
+    return rows[:rank], pivots[:rank]
 
 
 def _holds(out: NDArray[Any], values: NDArray[Any], dtype: type[np.generic]) -> bool:

@@ -1,4 +1,4 @@
-/* The inner loops of exact sums: in one pass, and in a core's cache, what takes NumPy several through memory.
+/* Inner loops, of exact sums above all: in one pass, and in a core's cache, what takes NumPy several through memory.
 
    Every number is an integer held exactly, and so is every partial sum (queries/facts.py has the proof). So neither the
    order of additions nor the width of vectors nor fused multiply-adds change anything, and each function returns bit
@@ -182,4 +182,28 @@ FAST void nearest(matrix points, int64_t n, const double *weights, const double 
         }
         memcpy(out + start, found, (size_t)rows);
     }
+}
+
+/* Brings n equations over GF(2) to reduced echelon form. Says how many are left, and the pivot of each. */
+FAST int64_t echelon(uint64_t *rows, int64_t n, int64_t words, int64_t columns, int64_t *pivots) {
+    int64_t rank = 0;
+    for (int64_t column = 0; column < columns && rank < n; column++) {
+        int64_t word = column / 64, first = rank;
+        uint64_t bit = (uint64_t)1 << column % 64;
+        while (first < n && !(rows[first * words + word] & bit)) first++;
+        if (first == n) continue;
+        uint64_t *pivot = rows + rank * words, *other = rows + first * words;
+        for (int64_t w = 0; w < words; w++) {
+            uint64_t kept = pivot[w];
+            pivot[w] = other[w];
+            other[w] = kept;
+        }
+        for (int64_t r = 0; r < n; r++) {
+            uint64_t *row = rows + r * words;
+            if (r == rank || !(row[word] & bit)) continue;
+            for (int64_t w = word; w < words; w++) row[w] ^= pivot[w]; /* left of its column the pivot is empty */
+        }
+        pivots[rank++] = column;
+    }
+    return rank;
 }

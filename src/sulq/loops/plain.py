@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,33 @@ def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
     scores = (-2.0 * centres) @ _rows(points) + (centres * centres).sum(axis=1)[:, np.newaxis]
     found: NDArray[Any] = scores.argmin(axis=0).astype(np.min_scalar_type(len(centres) - 1))
     return found
+
+
+def echelon(rows: Words, columns: int) -> tuple[Words, Integers]:
+    """Equations over GF(2) in reduced echelon form: those that are left, and the pivot of each.
+
+    Bit j of a row is bit j mod 64 of word j div 64; `columns` bits count. A pivot is a column that one of the
+    rows alone has a 1 in.
+    """
+    rows = np.array(rows, dtype=np.uint64)
+    pivots: list[int] = []
+    for column in range(columns):
+        rank = len(pivots)
+        if rank == len(rows):
+            break
+        word, bit = divmod(column, 64)
+        ones = (rows[:, word] >> np.uint64(bit)).astype(np.uint8) & 1 == 1
+        pivot = rank + int(ones[rank:].argmax())
+        if not ones[pivot]:
+            continue
+        if pivot != rank:
+            rows[[rank, pivot]] = rows[[pivot, rank]]
+            ones[pivot] = ones[rank]
+        ones[rank] = False
+        # Left of its column the pivot's row is empty.
+        rows[ones, word:] ^= rows[rank, word:]
+        pivots.append(column)
+    return rows[: len(pivots)], np.array(pivots, dtype=np.int64)
 
 
 def _clean(values: Floats, cleaning: Cleaning) -> Floats:
