@@ -113,6 +113,22 @@ def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
     assert people._storage.used == 0
 
 
+def test_a_damaged_file_and_one_that_is_gone_are_refused_plainly(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"x": np.arange(1000) / 1000}), path, row_group_size=100)
+    whole = sulq.open(path, SCHEMA)
+    assert total(whole) == pytest.approx(499.5)
+    whole.close()
+    damaged = path.read_bytes()
+    path.write_bytes(damaged[:4] + bytes(2000) + damaged[2004:])
+    source = sulq.open(path, SCHEMA)
+    with pytest.raises(sulq.SulqError, match="damaged"):
+        total(source)
+    path.unlink()
+    with pytest.raises(sulq.SulqError, match="has changed since"):
+        total(source)
+
+
 @pytest.mark.parametrize("large", [2, 3])
 @pytest.mark.parametrize("runs", [1, 64])
 @pytest.mark.parametrize("groups", [1, 2, 31, 150])

@@ -75,8 +75,8 @@ class Parquet:
         waiting: deque[_Run] = deque()
         start = 0
         for file, (path, metadata, opened) in enumerate(self._files):
-            now = path.stat()
-            if (now.st_size, now.st_mtime_ns) != (opened.st_size, opened.st_mtime_ns):
+            now = path.stat() if path.exists() else None
+            if now is None or (now.st_size, now.st_mtime_ns) != (opened.st_size, opened.st_mtime_ns):
                 raise SulqError(f"{str(path)!r} has changed since it was opened: open it again")
             number = metadata.num_row_groups
             together = max(1, min(number * len(columns) // RUNS, TOGETHER))
@@ -94,13 +94,16 @@ class Parquet:
         for file, runs in groupby(_taken(waiting), key=attrgetter("file")):
             path, metadata, _ = self._files[file]
             # pre_buffer would hold a whole run in memory.
-            settings = {"read_dictionary": texts, "pre_buffer": False}
-            with pq.ParquetFile(path, metadata=metadata, **settings) as opened:
-                for run in runs:
-                    # By number, which the file's own `iter_batches` works out anew for every call.
-                    own = [self._numbers[run.name]]
-                    batches = opened.reader.iter_batches(run.piece, run.groups, own, use_threads=False)
-                    yield from _pieces(batches, run.start)
+            settings = {"metadata": metadata, "read_dictionary": texts, "pre_buffer": False}
+            try:
+                with pq.ParquetFile(path, **settings) as opened:
+                    for run in runs:
+                        # By number, which the file's own `iter_batches` works out anew for every call.
+                        own = [self._numbers[run.name]]
+                        batches = opened.reader.iter_batches(run.piece, run.groups, own, use_threads=False)
+                        yield from _pieces(batches, run.start)
+            except (OSError, pa.ArrowException):
+                raise SulqError(f"{str(path)!r} cannot be read to its end: it is damaged") from None
 
 
 class _Run(NamedTuple):
