@@ -129,6 +129,25 @@ def test_a_damaged_file_and_one_that_is_gone_are_refused_plainly(tmp_path: Path)
         total(source)
 
 
+def test_what_duckdb_says_of_a_row_is_not_repeated(tmp_path: Path) -> None:
+    bad = duckdb.sql("SELECT CAST(v AS DOUBLE) AS x FROM (VALUES ('1'), ('secret')) AS t(v)")
+    (tmp_path / "x.csv").write_text("x\n1\n")
+    gone = sulq.open(tmp_path / "x.csv", SCHEMA)
+    (tmp_path / "x.csv").unlink()
+    for source in (sulq.open(bad, SCHEMA), gone):
+        with pytest.raises(sulq.SulqError, match="DuckDB cannot read this to its end") as caught:
+            total(source)
+        assert caught.value.__context__ is None
+        assert "secret" not in str(caught.value)
+
+
+def test_what_polars_says_of_a_row_is_not_repeated() -> None:
+    bad = pl.LazyFrame({"x": ["1", "secret"]}).with_columns(pl.col("x").cast(pl.Float64))
+    with pytest.raises(sulq.SulqError, match="Polars cannot collect this") as caught:
+        sulq.open(bad, SCHEMA)
+    assert caught.value.__context__ is None
+
+
 @pytest.mark.parametrize("large", [2, 3])
 @pytest.mark.parametrize("runs", [1, 64])
 @pytest.mark.parametrize("groups", [1, 2, 31, 150])

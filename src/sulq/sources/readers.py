@@ -160,8 +160,19 @@ class Relation:
             raise SchemaError(f"DuckDB cannot read this: {str(error).splitlines()[0]}") from None
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
+        return [self._part(columns)]
+
+    def _part(self, columns: Sequence[str]) -> Iterator[Piece]:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-        return [_pieces(self._relation.project(quoted).to_arrow_reader(PIECE), 0)]
+        try:
+            yield from _pieces(self._relation.project(quoted).to_arrow_reader(PIECE), 0)
+            return
+        except (duckdb.Error, OSError, pa.ArrowException):
+            pass  # what it says may quote a row, so it is not even kept as the reason
+        raise SulqError(
+            "DuckDB cannot read this to its end: a file is gone or damaged, or the query fails on some row "
+            "(TRY_CAST instead of CAST makes what cannot be read a missing value)"
+        )
 
 
 def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str | None = None) -> Reader:
@@ -178,7 +189,7 @@ def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str |
         return Table(data)
     library = type(data).__module__.partition(".")[0]
     if library == "polars" and hasattr(data, "lazy"):
-        frame = data.lazy().collect()
+        frame = _collected(data)
         return Table(frame.select([name for name in frame.columns if name in columns]).to_arrow())
     if library == "pandas" and hasattr(data, "columns"):
         return Table(_arrays({str(name): data[name] for name in data.columns if str(name) in columns}))
@@ -190,6 +201,17 @@ def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str |
         f"cannot open a {type(data).__name__}: give a path, a pandas, Polars or Arrow table, NumPy arrays "
         "or a DuckDB relation"
     )
+
+
+def _collected(data: Any) -> Any:
+    """The rows of a Polars frame, which may be lazy and fail."""
+    import polars
+
+    try:
+        return data.lazy().collect()
+    except polars.exceptions.PolarsError:
+        pass  # what it says may quote a row
+    raise SulqError("Polars cannot collect this frame: its query fails, perhaps on some row")
 
 
 def _files(data: str | Path, texts: Sequence[str], table: str | None) -> Reader:
