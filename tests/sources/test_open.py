@@ -165,6 +165,9 @@ def test_parquet_files_have_all_their_row_groups_in_order(
     for i in (0, 1):
         pq.write_table(table.slice(i * rows, rows), tmp_path / f"{i}.parquet", row_group_size=3)
     kinds = {"n": sulq.Integer(0, 1000), "name": sulq.Category(["other", "seventh"])}
+    paths = sorted(tmp_path.glob("*.parquet"))
+    [part] = readers.Parquet(paths, ["name"]).parts(["n", "name"], 1)
+    assert max(len(array) for _, _, array in part) <= large
     for threads in (1, 2, 5):
         source = sulq.open(tmp_path / "*.parquet", kinds, threads=threads)
         assert (source.values(sulq.col("n")) == numbers).all()
@@ -173,13 +176,15 @@ def test_parquet_files_have_all_their_row_groups_in_order(
 
 @pytest.mark.parametrize("different", [5, 300])
 @pytest.mark.parametrize("runs", [1, 64])
-@pytest.mark.parametrize("values", [["a", "b", "10"], ["10", "11", "12"]])
+@pytest.mark.parametrize(
+    "values", [["a", "b", "10"], ["10", "11", "12"], ["", "a", "b"], [f"v{i}" for i in range(-150, 150)]]
+)
 def test_every_row_group_may_have_a_dictionary_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: list[str], runs: int, different: int
 ) -> None:
     monkeypatch.setattr(readers, "RUNS", runs)
     rng = np.random.default_rng(different)
-    known = [*values, None, "10.0", "é"]
+    known = [*values[:2], values[-1], None, "10.0", "é"]
     some = [known[i] for i in rng.integers(0, len(known), 3000)]
     rare = [f"x{rng.integers(different)}" for _ in range(3000)]
     names = [
