@@ -189,6 +189,18 @@ def test_text_that_is_not_valid_unicode_is_unknown_and_raises_nothing(tmp_path: 
             assert source.exact().ask(sulq.Round([sulq.count(by="x")]))[0].value.tolist() == counts
 
 
+@pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])
+def test_a_dictionary_that_was_met_says_nothing_of_one_like_it(zeros: tuple[float, float]) -> None:
+    """As numbers the zeros are equal, as text they are not."""
+    both = [pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array([zero])) for zero in zeros]
+    levels = {"x": sulq.Category(["0", "other"])}
+    counts = [
+        sulq.open(data, levels).exact().ask(sulq.Round([sulq.count(by="x")]))[0].value.tolist()
+        for data in (pa.table({"x": pa.chunked_array(both)}), pa.table({"x": [zeros[0], zeros[1]] * 2}))
+    ]
+    assert counts[0] == counts[1]
+
+
 @pytest.mark.parametrize(
     ("type_", "entries"), [(pa.int8(), 128), (pa.uint8(), 256), (pa.int16(), 300), (pa.int64(), 3)]
 )

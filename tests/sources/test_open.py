@@ -142,10 +142,27 @@ def test_what_duckdb_says_of_a_row_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_what_polars_says_of_a_row_is_not_repeated() -> None:
-    bad = pl.LazyFrame({"x": ["1", "secret"]}).with_columns(pl.col("x").cast(pl.Float64))
-    with pytest.raises(sulq.SulqError, match="Polars cannot collect this") as caught:
-        sulq.open(bad, SCHEMA)
-    assert caught.value.__context__ is None
+    def fails(text: str) -> float:
+        raise ValueError(text)
+
+    texts, x = pl.LazyFrame({"x": ["1", "secret"]}), pl.col("x")
+    for made in (x.cast(pl.Float64), x.map_elements(fails, return_dtype=pl.Float64)):
+        with pytest.raises(sulq.SulqError, match="Polars cannot collect this") as caught:
+            sulq.open(texts.with_columns(made), SCHEMA)
+        assert caught.value.__context__ is None
+
+
+def test_who_a_row_is_about_may_be_asked_too(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1.0, 2.0, 3.0], "who": ["a", "b", "a"]}), tmp_path / "x.parquet")
+    kinds = {"x": sulq.Real(0, 10), "who": sulq.Category(["a", "b"])}
+    source = sulq.open(tmp_path / "x.parquet", sulq.Schema(kinds, unit=sulq.Unit("who", 1)))
+    assert source.exact().ask(sulq.Round([sulq.count(by="who")]))[0].value[:2].tolist() == [1, 1]
+
+
+def test_lists_name_nobody() -> None:
+    nested = pa.table({"x": [1.0], "who": [[1, 2]]})
+    with pytest.raises(sulq.SchemaError, match="names people but holds list"):
+        sulq.open(nested, sulq.Schema(dict(SCHEMA), unit=sulq.Unit("who", 1)))
 
 
 @pytest.mark.parametrize("large", [2, 3])

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
 import sulq
-from sulq.sources.storage import Storage
+from sulq.sources.storage import Column, Storage
 
 
 def test_columns_go_to_disk_when_memory_is_used_up() -> None:
@@ -38,6 +40,54 @@ def test_a_column_of_known_length_never_grows(limit: int) -> None:
     column = Storage(limit).column(np.dtype(np.uint8), 3)
     with pytest.raises(sulq.SulqError, match="more rows than it says"):
         column.write(2, np.arange(2))
+
+
+def test_what_is_begun_and_not_finished_gives_its_memory_back() -> None:
+    storage = Storage(limit=1000)
+    kept = storage.column(np.dtype(np.uint8), 100)
+    with pytest.raises(KeyboardInterrupt), storage.all_or_nothing():
+        lost = storage.column(np.dtype(np.uint8), 300)
+        assert storage.used == 400
+        raise KeyboardInterrupt
+    assert storage.used == 100
+    with storage.all_or_nothing():
+        storage.column(np.dtype(np.uint8), 200)
+    assert storage.used == 300
+    kept.write(0, np.arange(100))
+    with pytest.raises(sulq.SulqError, match="closed"):
+        lost.read(0, 1)
+
+
+def test_no_room_for_some_columns_is_no_room_for_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    kinds = {name: sulq.Real(0, 1) for name in "abc"}
+    source = sulq.open({name: np.zeros(1000) for name in kinds}, kinds, memory=5000)
+    with pytest.raises(sulq.SulqError, match="TMPDIR"):
+        source.exact().ask(sulq.Round([sulq.total(sulq.col(name)) for name in kinds]))
+    assert source._storage.used == 0
+
+
+@pytest.mark.parametrize("of_some", [False, True])
+def test_an_answer_that_was_interrupted_is_right_the_next_time(
+    monkeypatch: pytest.MonkeyPatch, of_some: bool
+) -> None:
+    asked = sulq.Round([sulq.total(sulq.features("x"))])
+    source = sulq.open(duckdb.sql("SELECT 1.0 AS x FROM range(200_000)"), {"x": sulq.Real(-1, 1)})
+    if of_some:
+        source = source.only(np.arange(100))
+    write = Column.write
+
+    def interrupted(column: Column, start: int, values: np.ndarray[Any, Any]) -> None:
+        if start or of_some:
+            raise KeyboardInterrupt
+        write(column, start, values)
+
+    assert source.rows in (100, 200_000)
+    monkeypatch.setattr(Column, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        source.exact().ask(asked)
+    monkeypatch.setattr(Column, "write", write)
+    assert source.exact().ask(asked)[0].value == pytest.approx(source.rows, rel=1e-3)
 
 
 def test_what_is_on_disk_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,5 +30,7 @@ class Cohort(Source):
             if key not in self._columns:
                 whole = self._whole.column(leaf)
                 values = whole.read(0, whole.rows)[self._at]
-                self._columns[key] = self._storage.column(values.dtype, len(values))
-                self._columns[key].write(0, values)
+                with self._storage.all_or_nothing():
+                    column = self._storage.column(values.dtype, len(values))
+                    column.write(0, values)
+                self._columns[key] = column

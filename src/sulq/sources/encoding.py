@@ -54,7 +54,7 @@ class Encoder:
         self._kind = scope.schema[leaf.name]
         self._facts = scope.number(col(leaf.name)) if isinstance(leaf, Feature) else None
         self._dtype = dtype_of_leaf(leaf, self._kind)
-        self._known: dict[Any, int] = {}
+        self._known: dict[str | None, int] = {}
 
     def __call__(self, array: pa.Array, out: Encoded) -> None:
         """Write a piece to `out`; from any thread."""
@@ -71,18 +71,18 @@ class Encoder:
 
     def _codes_of(self, kind: Category, entries: pa.Array) -> Encoded:
         """The codes of a dictionary: most pieces of a column have the same few entries, in any order."""
-        if len(entries) > SHORT_DICTIONARY or self._dtype != np.uint8:
+        if len(entries) > SHORT_DICTIONARY or self._dtype != np.uint8 or not _is_text(entries.type):
             return _codes_of(kind, entries)
         try:
-            values = [*entries.to_pylist(), None]
+            texts = [*entries.to_pylist(), None]
         except UnicodeDecodeError:  # a file's text may not be valid
             return _codes_of(kind, entries)
         try:
-            return np.frombuffer(bytes([self._known[value] for value in values]), dtype=np.uint8)
+            return np.frombuffer(bytes([self._known[text] for text in texts]), dtype=np.uint8)
         except KeyError:
             codes = _codes_of(kind, entries)
             known = self._known if len(self._known) < MOST_KNOWN else {}
-            self._known = known | dict(zip(values, codes.tolist(), strict=True))
+            self._known = known | dict(zip(texts, codes.tolist(), strict=True))
             return codes
 
 

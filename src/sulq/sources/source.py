@@ -216,15 +216,11 @@ class Source:
             self._read(missing)
 
     def _read(self, leaves: Mapping[str, Leaf]) -> None:
-        columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
-        try:
+        with self._storage.all_or_nothing():
+            columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
             people = self._fill(columns, leaves)
-        except BaseException:
-            for column in columns.values():
-                column.free()
-            raise
-        if people is not None:
-            columns = self._only_counted(columns, people)
+            if people is not None:
+                columns = self._only_counted(columns, people)
         if self._rows is None:
             self._rows = max(column.rows for column in columns.values())
         self._columns |= columns
@@ -260,10 +256,12 @@ class Source:
         assert self._rows is not None
         for key, leaf in leaves.items():
             kept, facts = self._columns[col(leaf.name).key], self.scope.number(col(leaf.name))
-            self._columns[key] = self._new_column(leaf, self._rows)
-            for start in range(0, self._rows, BLOCK):
-                piece = kept.read(start, min(start + BLOCK, self._rows))
-                self._columns[key].write(start, scaled(piece[np.newaxis], facts)[0])
+            with self._storage.all_or_nothing():
+                column = self._new_column(leaf, self._rows)
+                for start in range(0, self._rows, BLOCK):
+                    piece = kept.read(start, min(start + BLOCK, self._rows))
+                    column.write(start, scaled(piece[np.newaxis], facts)[0])
+            self._columns[key] = column
 
     def _only_counted(self, columns: dict[str, Column], people: pa.ChunkedArray) -> dict[str, Column]:
         """The columns without the rows beyond what a person may contribute."""
@@ -322,14 +320,17 @@ def open(
     1.0
     """
     declared = Schema.of(schema)
-    texts = [name for name, kind in declared.items() if isinstance(kind, Category)]
-    unit = [] if declared.unit is None or declared.unit.column in declared else [declared.unit.column]
+    person = declared.unit.column if declared.unit else None
+    texts = [name for name, kind in declared.items() if isinstance(kind, Category) and name != person]
+    unit = [] if person is None or person in declared else [person]
     opened = reader(data, [*declared, *unit], texts, table)
     for name in [*declared, *unit]:
         if name not in opened.types:
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
     for name, kind in declared.items():
         check_type(name, kind, opened.types[name])
+    if person is not None and pa.types.is_nested(opened.types[person]):
+        raise SchemaError(f"column {person!r} names people but holds {opened.types[person]}")
     path = Path(data) if isinstance(data, str | Path) else None
     return Source(opened, declared, _bytes(memory), _threads(threads), path)
 

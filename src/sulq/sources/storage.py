@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -23,10 +24,27 @@ class Storage:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
+        self._made: list[Column] | None = None
 
     def column(self, dtype: np.dtype[Any], rows: int | None = None) -> Column:
         """A new column, of a number of rows known beforehand or growing as it is written."""
-        return Column(self, dtype, rows)
+        column = Column(self, dtype, rows)
+        if self._made is not None:
+            self._made.append(column)
+        return column
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Gives all columns back that were made in it, if it does not get to its end."""
+        made = self._made = []
+        try:
+            yield
+        except BaseException:
+            for column in made:
+                column.free()
+            raise
+        finally:
+            self._made = None
 
 
 class Column:
