@@ -159,6 +159,14 @@ def test_who_a_row_is_about_may_be_asked_too(tmp_path: Path) -> None:
     assert source.exact().ask(sulq.Round([sulq.count(by="who")]))[0].value[:2].tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("order", [["a.b", "a"], ["a", "a.b"]])
+def test_a_name_with_a_dot_is_no_path(tmp_path: Path, order: list[str]) -> None:
+    table = pa.table({"a.b": [1.0, 2.0], "a": [{"b": 7.0}, {"b": 8.0}]})
+    pq.write_table(table.select(order), tmp_path / "x.parquet")
+    source = sulq.open(tmp_path / "x.parquet", {"a.b": sulq.Real(0, 10)})
+    assert source.exact().ask(sulq.Round([sulq.total(sulq.col("a.b"))]))[0].value == 3
+
+
 def test_lists_name_nobody() -> None:
     nested = pa.table({"x": [1.0], "who": [[1, 2]]})
     with pytest.raises(sulq.SchemaError, match="names people but holds list"):

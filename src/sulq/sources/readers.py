@@ -62,11 +62,13 @@ class Parquet:
             except (OSError, pa.ArrowException):
                 raise SchemaError(f"{str(path)!r} is not a readable Parquet file") from None
             self._files.append((path, metadata, path.stat()))
-        first = self._files[0][1].schema.to_arrow_schema()
+        stored = self._files[0][1].schema
+        first = stored.to_arrow_schema()
         self.types: Mapping[str, pa.DataType] = {field.name: field.type for field in first}
         self.rows: int | None = sum(metadata.num_rows for _, metadata, _ in self._files)
-        leaves = self._files[0][1].schema
-        self._numbers = {leaves.column(i).path: i for i in range(len(leaves))}
+        leaves = [stored.column(i) for i in range(len(stored))]
+        # What lies inside another column has a path that is longer than its name.
+        self._numbers = {leaf.name: i for i, leaf in enumerate(leaves) if leaf.name == leaf.path}
         for path, metadata, _ in self._files[1:]:
             if metadata.schema.to_arrow_schema() != first:
                 raise SchemaError(f"{str(path)!r} has other columns or types than {str(paths[0])!r}")
