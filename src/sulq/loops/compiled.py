@@ -80,7 +80,7 @@ STRIP = 0 if LIBRARY is None else ctypes.c_int64.in_dll(LIBRARY, "strip_rows").v
 
 def real_steps(values: Floats, cleaning: Cleaning, out: NDArray[np.int32]) -> None:
     values = np.ascontiguousarray(values, dtype=np.float64)
-    assert _holds(out, values, np.int32)
+    _check(out, values, np.int32)
     c = cleaning
     LIBRARY.real_steps(_at(values), len(values), c.low, c.high, c.scale, c.missing, _at(out))
 
@@ -89,7 +89,7 @@ def real_features(
     values: Floats, cleaning: Cleaning, middle: float, stretch: float, out: NDArray[np.int16]
 ) -> None:
     values = np.ascontiguousarray(values, dtype=np.float64)
-    assert _holds(out, values, np.int16)
+    _check(out, values, np.int16)
     c = cleaning
     numbers = (c.low, c.high, c.scale, c.missing, middle, stretch)
     LIBRARY.real_features(_at(values), len(values), *numbers, _at(out))
@@ -99,7 +99,7 @@ def codes_of_entries(entries: NDArray[Any], table: NDArray[Any], out: NDArray[An
     if entries.dtype != np.int32 or table.dtype != np.uint8:
         plain.codes_of_entries(entries, table, out)
         return
-    assert _holds(out, entries, np.uint8)
+    _check(out, entries, np.uint8)
     LIBRARY.codes_of_entries(_at(entries), len(entries), _at(table), len(table) - 1, _at(out))
 
 
@@ -140,15 +140,17 @@ def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
 
 def echelon(rows: Words, columns: int) -> tuple[Words, Integers]:
     rows = np.array(rows, dtype=np.uint64, order="C")
-    assert columns <= 64 * rows.shape[1]
+    if columns > 64 * rows.shape[1]:
+        raise ValueError(f"rows of {rows.shape[1]} words do not have {columns} columns")
     pivots = np.empty(len(rows), dtype=np.int64)
     rank = LIBRARY.echelon(_at(rows), *rows.shape, columns, _at(pivots))
     return rows[:rank], pivots[:rank]
 
 
-def _holds(out: NDArray[Any], values: NDArray[Any], dtype: type[np.generic]) -> bool:
-    """Whether there is room for a number of this type for each value."""
-    return out.dtype == dtype and len(out) == len(values)
+def _check(out: NDArray[Any], values: NDArray[Any], dtype: type[np.generic]) -> None:
+    """Refuse to write where there is no room for a number of this type for each value."""
+    if out.dtype != dtype or len(out) != len(values):
+        raise ValueError(f"{len(values)} of {dtype.__name__} do not fit {len(out)} of {out.dtype}")
 
 
 def _at(array: NDArray[Any]) -> int:

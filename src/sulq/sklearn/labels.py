@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sulq.schema import text
-from sulq.sources.readers import LONGEST
+from sulq.sources.frames import LONGEST
 
 FROM_Y = "from y"
 

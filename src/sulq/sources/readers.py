@@ -23,9 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sulq.errors import SchemaError, SulqError
+from sulq.sources import frames
 
-LONGEST = 10**400
-"""Integers beyond are read as this: no bound is as large, and Python writes out only so many digits."""
 PIECE = 2**17
 TOGETHER = 16
 """How many row groups of a column are read in one go, at most."""
@@ -191,27 +190,18 @@ def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str |
         return Table(data)
     library = type(data).__module__.partition(".")[0]
     if library == "polars" and hasattr(data, "lazy"):
-        frame = _collected(data)
+        frame = frames.collected(data)
         return Table(frame.select([name for name in frame.columns if name in columns]).to_arrow())
     if library == "pandas" and hasattr(data, "columns"):
-        return Table(_arrays({str(name): data[name] for name in data.columns if str(name) in columns}))
+        return Table(frames.table({str(name): data[name] for name in data.columns if str(name) in columns}))
     if isinstance(data, np.ndarray):
-        return Table(_arrays(_named(data, columns)))
+        return Table(frames.table(frames.named(data, columns)))
     if isinstance(data, Mapping):
-        return Table(_arrays({name: data[name] for name in data if name in columns}))
+        return Table(frames.table({name: data[name] for name in data if name in columns}))
     raise SchemaError(
         f"cannot open a {type(data).__name__}: give a path, a pandas, Polars or Arrow table, NumPy arrays "
         "or a DuckDB relation"
     )
-
-
-def _collected(data: Any) -> Any:
-    """The rows of a Polars frame, which may be lazy and fail."""
-    try:
-        return data.lazy().collect()
-    except Exception:
-        pass  # what it says may quote a row
-    raise SulqError("Polars cannot collect this frame: its query fails, perhaps on some row")
 
 
 def _files(data: str | Path, texts: Sequence[str], table: str | None) -> Reader:
@@ -274,55 +264,6 @@ def _header(path: Path) -> tuple[str, tuple[str, ...]]:
     if not all(names) or not names or len(set(names)) < len(names):
         raise SchemaError(f"the first line of {str(path)!r} must name the columns, each once")
     return delimiter, names
-
-
-def _named(array: np.ndarray[Any, Any], columns: Sequence[str]) -> dict[str, Any]:
-    if array.dtype.names:
-        return {name: array[name] for name in array.dtype.names if name in columns}
-    if array.ndim == 1:
-        array = array[:, np.newaxis]
-    if array.ndim != 2 or array.shape[1] != len(columns):
-        raise SchemaError(
-            f"an array of shape {array.shape} does not have the schema's {len(columns)} columns"
-        )
-    return {name: array[:, i] for i, name in enumerate(columns)}
-
-
-def _arrays(columns: Mapping[str, Any]) -> pa.Table:
-    arrays = {name: _arrow(values) for name, values in columns.items()}
-    if len({len(array) for array in arrays.values()}) > 1:
-        raise SchemaError("the columns have different lengths")
-    return pa.table(arrays)
-
-
-def _arrow(values: Any) -> pa.Array:
-    """A pandas or NumPy column in Arrow. Columns of Python objects are read as text, one value at a time."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    dtype = str(getattr(values, "dtype", "object"))
-    if dtype == "category":
-        levels = _arrow(np.asarray(values.cat.categories, dtype=object))
-        codes = np.asarray(values.cat.codes)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), levels)
-    if dtype == "object" or dtype.startswith(("<U", ">U", "|S")):
-        return pa.array([_text(value) for value in values], pa.large_string())
-    array = pa.array(values, from_pandas=True)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-
-
-def _text(value: object) -> str | None:
-    """A Python value as text; what is not a number or a text, or cannot be one, is missing."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, float | np.floating):
-        return None if value != value else repr(float(value)).removesuffix(".0")
-    if isinstance(value, int):
-        return str(max(-LONGEST, min(value, LONGEST)))
-    if isinstance(value, str | np.integer) or type(value).__name__ == "Decimal":
-        return str(value).encode("utf-8", "replace").decode()
-    return None
 
 
 def _pieces(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[Piece]:
