@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -12,35 +11,11 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.oracles.curator import Curator
-from sulq.oracles.emulation import repetitions
-from sulq.privacy.calibration import Piece, per_number
-from sulq.privacy.conversion import rho_of
-from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
-from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
-from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from sulq.privacy.calibration import per_number
+from sulq.privacy.noise import DiscreteLaplace
+from tests.oracles.curators import SCHEMA, people, terms
 
 col = sulq.col
-SCHEMA = sulq.Schema(
-    {
-        "a": sulq.Boolean(),
-        "b": sulq.Boolean(),
-        "y": sulq.Boolean(),
-        "pay": sulq.Real(0, 100),
-        "age": sulq.Integer(0, 9),
-    }
-)
-
-
-def people(rows: int = 1000, seed: int = 0) -> sulq.Source:
-    rng = np.random.default_rng(seed)
-    data: dict[str, Any] = {name: rng.random(rows) < 0.4 for name in ("a", "b", "y")}
-    data |= {"pay": rng.uniform(0, 100, rows), "age": rng.integers(0, 10, rows)}
-    return sulq.open(data, SCHEMA)
-
-
-def terms(curator: Curator, round_: sulq.Round) -> Any:
-    return curator.terms(round_)
 
 
 # What a round costs
@@ -331,176 +306,6 @@ def test_parts_of_a_budget_are_spent_from_one_ledger() -> None:
     assert curator.spent == Fraction(1, 2)
     half.part("1/2").ask(sulq.Round([sulq.count(where=col("a"))], share=1), run="other")
     assert curator.remaining == Fraction(1, 4)
-
-
-# Exact privacy on tiny tables
-
-
-TINY = sulq.Schema({"x": sulq.Category(["u", "v"], missing="u"), "y": sulq.Boolean()})
-ROWS = list(itertools.product(["u", "v"], [False, True]))
-
-
-def tiny(table: tuple[tuple[str, bool], ...]) -> sulq.Source:
-    return sulq.open(
-        {"x": np.array([r[0] for r in table], dtype=object), "y": np.array([r[1] for r in table])},
-        TINY,
-        threads=1,
-    )
-
-
-def truncated_law(noise: DiscreteLaplace, true: int, low: int, high: int) -> list[float]:
-    """The law of a noisy sum brought between low and high: all that is beyond lies on the ends."""
-    inside = [noise.pmf(k - true) for k in range(low, high + 1)]
-    below = sum(noise.pmf(k - true) for k in range(low - 400, low))
-    return [inside[0] + below, *inside[1:-1], 1 - below - sum(inside[:-1])]
-
-
-@pytest.mark.parametrize("scale_factor", [1, Fraction(85, 100)])
-def test_the_exact_law_of_noisy_tables_keeps_epsilon_on_all_neighbours(scale_factor: Any) -> None:
-    """Every pair of tables of two rows that differ in one; every answer to counts by x and y, truncated.
-
-    With noise of 0.85 of its scale the same check fails, so it can.
-    """
-    epsilon = Fraction(1, 2)
-    round_ = sulq.Round([sulq.count(by=["x", "y"]), sulq.count(where=col("y"))], share=1)
-    parts = [part for query in round_.queries for part in query.parts]
-    laws: dict[Any, list[list[float]]] = {}
-    for table in itertools.product(ROWS, repeat=2):
-        source = tiny(table)
-        curator = source.curator(epsilon=epsilon, truncate=True)
-        noises = [DiscreteLaplace(noise.scale * scale_factor) for noise in terms(curator, round_).noises]
-        laws[table] = [
-            truncated_law(noise, int(true), 0, 2)
-            for noise, sums in zip(noises, source.sums(parts), strict=True)
-            for true in sums
-        ]
-    worst = 0.0
-    for one, other in itertools.product(laws, repeat=2):
-        if sum(a != b for a, b in zip(one, other, strict=True)) == 1:
-            # The numbers are independent, so the worst answer takes the worst of each.
-            loss = sum(
-                max(math.log(p / q) for p, q in zip(a, b, strict=True))
-                for a, b in zip(laws[one], laws[other], strict=True)
-            )
-            worst = max(worst, loss)
-    assert worst > 0.9 * epsilon, "the noise is not larger than it needs to be"
-    assert (worst <= epsilon + 1e-9) == (scale_factor == 1)
-
-
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": Fraction(1, 8)}])
-def test_the_exact_law_of_choices_keeps_its_promise_on_all_neighbours(
-    budget: dict[str, Any], neighbours: Any
-) -> None:
-    """Choices among attributes by label, also in groups, on all small tables; the loss of groups adds up."""
-    for choice in (
-        sulq.choose(["x", "y"], label="y"),
-        sulq.choose(["y", "x"], label="y", by="x"),
-        sulq.choose(
-            [sulq.count(where=col("y")), sulq.count(where=~col("y")), sulq.count(where=col("x") == "u")]
-        ),
-    ):
-        laws = {}
-        for size in (1, 2):
-            for table in itertools.product(ROWS, repeat=size):
-                source = tiny(table)
-                curator = source.curator(**budget, neighbours=neighbours)
-                [selection] = terms(curator, sulq.Round([choice], share=1)).selections
-                assert isinstance(selection, PermuteAndFlip if "epsilon" in budget else ExponentialMechanism)
-                scores = choice.scores(source.sums(choice.parts), source.scope)
-                laws[table] = [selection.probabilities([int(s) for s in group]) for group in scores.T]
-        limit = 1.0 + 1e-9  # ρ = 1/8 buys the exponential mechanism with ε = 1
-        for one, other in itertools.product(laws, repeat=2):
-            replaced = len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
-            added = len(one) + 1 == len(other) and one == other[:-1]
-            if replaced if neighbours == "replace" else added:
-                loss = sum(
-                    max(abs(math.log(p / q)) for p, q in zip(a, b, strict=True))
-                    for a, b in zip(laws[one], laws[other], strict=True)
-                )
-                assert loss <= limit
-
-
-# The SuLQ paper's own numbers
-
-
-@pytest.mark.parametrize("queries", [10, 100, 1000])
-def test_the_papers_noise_and_ours(queries: int) -> None:
-    """R > 8T·ln²(T/δ)/ε² for δ = 1e-6, ε = 1; ρ accounting needs T/2ρ."""
-    paper = SulqGaussian(1, "1e-6", queries).variance
-    assert float(paper) == pytest.approx(8 * queries * math.log(queries / 1e-6) ** 2, rel=1e-9)
-    assert paper > 8 * queries * math.log(queries / 1e-6) ** 2
-    ours = Fraction(queries) / (2 * rho_of(1, Fraction(1, 10**6)))
-    assert ours < paper / 90
-    one = sulq.Round([sulq.count(where=col("a"))], share=Fraction(1, queries))
-    [tight] = terms(people().curator(epsilon=1, delta=1e-6), one).noises
-    assert isinstance(tight, DiscreteGaussian)
-    assert float(tight.variance) == pytest.approx(float(ours), rel=1e-6)
-    [printed] = terms(
-        people().curator(epsilon=1, delta=1e-6, calibration="sulq-gaussian", queries=queries), one
-    ).noises
-    assert printed.variance == paper
-    [laplace] = terms(people().curator(epsilon=1, calibration="sulq-laplace", queries=queries), one).noises
-    assert laplace == DiscreteLaplace(SulqLaplace(1, queries).scale)
-    assert laplace.scale > queries
-
-
-def test_the_papers_limit_on_the_number_of_queries_is_enforced() -> None:
-    curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=12)
-    curator.ask(sulq.Round([sulq.count(by="age")]))
-    assert curator.spent == 10
-    curator.ask(sulq.Round([sulq.count()]), run="the number of rows is public")
-    assert curator.spent == 10
-    curator.ask(sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))]))
-    with pytest.raises(sulq.BudgetError, match="queries = 1 exceeds what is left, 0"):
-        curator.ask(sulq.Round([sulq.count(where=col("b"))]))
-    with pytest.raises(sulq.QueryError, match="sums only"):
-        curator.ask(sulq.Round([sulq.choose(["a"], label="y")]))
-    with pytest.raises(sulq.QueryError, match="emulated"):
-        curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=9, beta=0.1)]))
-
-
-def test_other_ranges_than_the_papers_stretch_its_noise() -> None:
-    curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=10)
-    count, pay = terms(curator, sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))])).noises
-    assert pay.scale == count.scale * 100 * 2**23  # a real to 100 has 23 bits after the point
-
-
-def test_statistical_queries_are_emulated_by_repetition() -> None:
-    source = people(20_000)
-    truth = source.exact().ask(sulq.Round([sulq.mean(col("pay"))]))[0].value
-    for settings in ({"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": 1e-6}):
-        curator = source.curator(epsilon=100, queries=1000, **settings)
-        answer = sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6)
-        assert abs(answer - truth) <= 0.5
-        spent = curator.spent
-        assert spent >= 1
-        assert sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6) == answer
-        assert curator.spent == spent, "asked again, it is answered from the ledger"
-        with pytest.raises(sulq.BudgetError):
-            sulq.emulated(curator, sulq.mean(col("pay")), tolerance=1e-4, beta=1e-6)
-        assert curator.spent == spent
-    with pytest.raises(sulq.QueryError, match="state a tolerance instead"):
-        sulq.emulated(source.curator(epsilon=1), sulq.mean(col("pay")), 0.5, 0.1)
-    with pytest.raises(sulq.QueryError, match="mean of a single number"):
-        sulq.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
-
-
-def test_repetitions_are_enough_and_those_printed_are_not() -> None:
-    """300 emulations at β = 0.2 miss at most 100 times (a false alarm of 1e-7 if they miss as they may).
-
-    As printed, τ = 0.05 is taken for a variance, and far too few are asked for.
-    """
-    for calibration in (SulqGaussian(2, "1e-3", 50), SulqLaplace(2, 50)):
-        step = Fraction(1, 2**10)
-        for as_printed in (False, True):
-            times = repetitions(calibration, 2000, 0.01, 0.2, as_printed)
-            [noise] = calibration.for_cost(
-                [Piece(step, 1, Fraction(1), Fraction(1), Fraction(1), Fraction(1), Fraction(1))], [], None
-            ).noises
-            averages = noise.sample(300 * times).reshape(300, times).mean(axis=1) * float(step) / 2000
-            misses = int((np.abs(averages) > 0.01).sum())
-            assert (misses <= 100) != as_printed
 
 
 # Runs and ledgers

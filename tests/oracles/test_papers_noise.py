@@ -1,0 +1,98 @@
+"""The SuLQ paper's own noise, its limit on the number of queries, and emulation by repetition."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.oracles.emulation import repetitions
+from sulq.privacy.calibration import Piece
+from sulq.privacy.conversion import rho_of
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from tests.oracles.curators import people, terms
+
+col = sulq.col
+
+
+@pytest.mark.parametrize("queries", [10, 100, 1000])
+def test_the_papers_noise_and_ours(queries: int) -> None:
+    """R > 8T·ln²(T/δ)/ε² for δ = 1e-6, ε = 1; ρ accounting needs T/2ρ."""
+    paper = SulqGaussian(1, "1e-6", queries).variance
+    assert float(paper) == pytest.approx(8 * queries * math.log(queries / 1e-6) ** 2, rel=1e-9)
+    assert paper > 8 * queries * math.log(queries / 1e-6) ** 2
+    ours = Fraction(queries) / (2 * rho_of(1, Fraction(1, 10**6)))
+    assert ours < paper / 90
+    one = sulq.Round([sulq.count(where=col("a"))], share=Fraction(1, queries))
+    [tight] = terms(people().curator(epsilon=1, delta=1e-6), one).noises
+    assert isinstance(tight, DiscreteGaussian)
+    assert float(tight.variance) == pytest.approx(float(ours), rel=1e-6)
+    [printed] = terms(
+        people().curator(epsilon=1, delta=1e-6, calibration="sulq-gaussian", queries=queries), one
+    ).noises
+    assert printed.variance == paper
+    [laplace] = terms(people().curator(epsilon=1, calibration="sulq-laplace", queries=queries), one).noises
+    assert laplace == DiscreteLaplace(SulqLaplace(1, queries).scale)
+    assert laplace.scale > queries
+
+
+def test_the_papers_limit_on_the_number_of_queries_is_enforced() -> None:
+    curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=12)
+    curator.ask(sulq.Round([sulq.count(by="age")]))
+    assert curator.spent == 10
+    curator.ask(sulq.Round([sulq.count()]), run="the number of rows is public")
+    assert curator.spent == 10
+    curator.ask(sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))]))
+    with pytest.raises(sulq.BudgetError, match="queries = 1 exceeds what is left, 0"):
+        curator.ask(sulq.Round([sulq.count(where=col("b"))]))
+    with pytest.raises(sulq.QueryError, match="sums only"):
+        curator.ask(sulq.Round([sulq.choose(["a"], label="y")]))
+    with pytest.raises(sulq.QueryError, match="emulated"):
+        curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=9, beta=0.1)]))
+
+
+def test_other_ranges_than_the_papers_stretch_its_noise() -> None:
+    curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=10)
+    count, pay = terms(curator, sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))])).noises
+    assert pay.scale == count.scale * 100 * 2**23  # a real to 100 has 23 bits after the point
+
+
+def test_statistical_queries_are_emulated_by_repetition() -> None:
+    source = people(20_000)
+    truth = source.exact().ask(sulq.Round([sulq.mean(col("pay"))]))[0].value
+    for settings in ({"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": 1e-6}):
+        curator = source.curator(epsilon=100, queries=1000, **settings)
+        answer = sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6)
+        assert abs(answer - truth) <= 0.5
+        spent = curator.spent
+        assert spent >= 1
+        assert sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6) == answer
+        assert curator.spent == spent, "asked again, it is answered from the ledger"
+        with pytest.raises(sulq.BudgetError):
+            sulq.emulated(curator, sulq.mean(col("pay")), tolerance=1e-4, beta=1e-6)
+        assert curator.spent == spent
+    with pytest.raises(sulq.QueryError, match="state a tolerance instead"):
+        sulq.emulated(source.curator(epsilon=1), sulq.mean(col("pay")), 0.5, 0.1)
+    with pytest.raises(sulq.QueryError, match="mean of a single number"):
+        sulq.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
+
+
+def test_repetitions_are_enough_and_those_printed_are_not() -> None:
+    """300 emulations at β = 0.2 miss at most 100 times (a false alarm of 1e-7 if they miss as they may).
+
+    As printed, τ = 0.05 is taken for a variance, and far too few are asked for.
+    """
+    for calibration in (SulqGaussian(2, "1e-3", 50), SulqLaplace(2, 50)):
+        step = Fraction(1, 2**10)
+        for as_printed in (False, True):
+            times = repetitions(calibration, 2000, 0.01, 0.2, as_printed)
+            [noise] = calibration.for_cost(
+                [Piece(step, 1, Fraction(1), Fraction(1), Fraction(1), Fraction(1), Fraction(1))], [], None
+            ).noises
+            averages = noise.sample(300 * times).reshape(300, times).mean(axis=1) * float(step) / 2000
+            misses = int((np.abs(averages) > 0.01).sum())
+            assert (misses <= 100) != as_printed
