@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -165,6 +166,21 @@ def test_a_name_with_a_dot_is_no_path(tmp_path: Path, order: list[str]) -> None:
     pq.write_table(table.select(order), tmp_path / "x.parquet")
     source = sulq.open(tmp_path / "x.parquet", {"a.b": sulq.Real(0, 10)})
     assert source.exact().ask(sulq.Round([sulq.total(sulq.col("a.b"))]))[0].value == 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1 + 2j]),
+        np.zeros((2, 2)),
+        pd.Series([1, 0], dtype="Sparse[int]"),
+    ],
+)
+def test_columns_that_arrow_has_no_type_for_are_named(values: Any) -> None:
+    for data in ({"x": values}, *([pd.DataFrame({"x": values})] if values.ndim == 1 else [])):
+        with pytest.raises(sulq.SchemaError, match="cannot be read: give one dimension") as caught:
+            sulq.open(data, SCHEMA)
+        assert caught.value.__context__ is None
 
 
 def test_lists_name_nobody() -> None:

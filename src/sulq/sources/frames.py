@@ -38,10 +38,21 @@ def named(array: np.ndarray[Any, Any], columns: Sequence[str]) -> dict[str, Any]
 
 def table(columns: Mapping[str, Any]) -> pa.Table:
     """Columns of pandas, NumPy or Python, as one table."""
-    arrays = {name: _arrow(values) for name, values in columns.items()}
+    arrays = {name: _column(name, values) for name, values in columns.items()}
     if len({len(array) for array in arrays.values()}) > 1:
         raise SchemaError("the columns have different lengths")
     return pa.table(arrays)
+
+
+def _column(name: str, values: Any) -> pa.Array:
+    try:
+        return _arrow(values)
+    except pa.ArrowException:
+        pass  # what it says may quote a row
+    kind = getattr(values, "dtype", type(values).__name__)
+    raise SchemaError(
+        f"column {name!r} of {kind} cannot be read: give one dimension of numbers, booleans or text"
+    )
 
 
 def _arrow(values: Any) -> pa.Array:
