@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from sulq.beyond.many import choose, heads
 from sulq.beyond.transforms import HADAMARD, LITERALS, SUPERSETS, rising, stretched, stretches, transformed
@@ -57,14 +58,15 @@ def test_boxes_of_a_table_are_summed() -> None:
     "mechanism", [PermuteAndFlip(1, 1), ExponentialMechanism(1, 1), PermuteAndFlip(1, 1, True)]
 )
 def test_the_choice_among_many_has_the_law_of_the_mechanism(mechanism: Any) -> None:
-    """4000 choices among 6; 6.5 deviations either way are a chance below 1e-9 in all.
+    """4000 choices among 6, each as rare as 4e-11 either way by the exact law: a chance below 1e-9 in all.
 
-    A probability that is off by 0.052 is caught.
+    A probability that is off by 0.052 is caught. One outcome is expected 0.18 times, so deviations will not do.
     """
     scores, runs = np.array([-9, -1, 0, -2, -4, -1], dtype=np.int32), 4000
     seen = np.bincount([choose(mechanism, scores) for _ in range(runs)], minlength=len(scores))
     for count, chance in zip(seen, mechanism.probabilities(scores), strict=True):
-        assert abs(count - runs * chance) <= 6.5 * math.sqrt(runs * chance * (1 - chance))
+        law = stats.binom(runs, chance)
+        assert min(law.cdf(count), law.sf(count - 1)) >= 4e-11
 
 
 def test_coins_fall_with_the_chances_of_their_gaps() -> None:
