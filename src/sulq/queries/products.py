@@ -91,7 +91,8 @@ class Outer(Node):
 
     def value(self, batch: Batch) -> Values:
         a, b = self._values(batch)
-        return (a[:, np.newaxis, :] * b[np.newaxis, :, :]).reshape(-1, batch.rows)
+        # Both sides of the shape are written out: what is left of no rows cannot be worked out.
+        return (a[:, np.newaxis, :] * b[np.newaxis, :, :]).reshape(len(a) * len(b), batch.rows)
 
     def sums(self, batch: Batch) -> Floats:
         if isinstance(self.left, OneHot):
