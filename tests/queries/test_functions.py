@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -94,3 +95,48 @@ def test_a_range_and_columns_are_needed() -> None:
         sulq.row_function(lambda rows: 0, ["n"], 1, 0)
     with pytest.raises(sulq.QueryError, match="width"):
         sulq.row_function(lambda rows: 0, ["n"], 0, 1, width=0)
+
+
+def test_a_function_that_ends_the_process_on_a_row_only_loses_that_row() -> None:
+    for ending in (SystemExit, KeyboardInterrupt, GeneratorExit):
+
+        def leaves(rows: Any, ending: type[BaseException] = ending) -> Any:
+            if (rows["n"] == 2).any():
+                raise ending
+            return rows["n"]
+
+        assert total(leaves, ["n"], 0, 9) == 1 + 0 + 3
+        expression = sulq.row_function(leaves, ["n"], 0, 9)
+        assert sulq.open(DATA, SCHEMA).values(expression).tolist() == [1, 0, 3]
+
+
+def test_a_function_cannot_ask_about_its_row() -> None:
+    """A question asked from inside would be answered, and charged, only if the row is there."""
+    people = sulq.open(DATA, SCHEMA)
+    curator, crowd = people.curator(epsilon=1), people.crowd(epsilon=1)
+    inner = sulq.Round([sulq.count(where=sulq.col("ok"))], share="1/10")
+
+    def asks(rows: Any) -> Any:
+        for oracle in (curator, crowd):
+            if (rows["n"] == 2).any():
+                oracle.ask(inner, run="from inside")
+        return rows["n"]
+
+    asked = sulq.Round([sulq.total(sulq.row_function(asks, ["n"], 0, 9))], share="1/2")
+    curator.ask(asked)
+    assert (curator.spent, crowd.left) == (Fraction(1, 2), 3)
+    assert people.exact().ask(asked)[0].value == 1 + 0 + 3, "asking fails, and that counts as low"
+    curator.ask(inner)
+    assert curator.spent == Fraction(6, 10), "outside it is a question like any other"
+
+
+def test_a_function_cannot_change_the_rows() -> None:
+    def doubles(rows: Any) -> Any:
+        rows["n"] *= 2
+        return rows["n"]
+
+    people = sulq.open(DATA, SCHEMA)
+    asked = sulq.Round([sulq.total(sulq.row_function(doubles, ["n"], 0, 9)), sulq.total(sulq.col("n"))])
+    with pytest.raises(sulq.QueryError, match="another value in another batch"):
+        people.exact().ask(asked)
+    assert people.values(sulq.col("n")).tolist() == [1, 2, 3]

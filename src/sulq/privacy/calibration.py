@@ -39,11 +39,18 @@ class Piece:
     """The square of how far one person moves it in the 2-norm."""
     size: Fraction
     """The most one row adds to any coordinate."""
-    extent: Fraction
-    """The length of the widest coordinate's interval."""
+    reach: Fraction
+    """How far one person moves any coordinate."""
     weight: Fraction
     tolerance: Fraction | None = None
     beta: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        moved = (self.moves1 > 0, self.moves2 > 0, self.reach > 0)
+        if min(self.moves1, self.moves2, self.reach, self.size) < 0 or len(set(moved)) > 1:
+            raise QueryError("the bounds on what one person moves contradict each other")
+        if self.step <= 0 or self.weight <= 0 or self.width < 1:
+            raise QueryError("a sum needs a positive weight, a positive step and at least one coordinate")
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,10 @@ class Contest:
     """The most one row adds to a score."""
     weight: Fraction
 
+    def __post_init__(self) -> None:
+        if self.moves < 0 or self.size < 1 or self.weight <= 0:
+            raise QueryError("a choice needs a positive weight and size, and moves of at least 0")
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -66,6 +77,14 @@ class Terms:
     cost: Fraction
     noises: tuple[Noise | None, ...]
     selections: tuple[Selection | None, ...] = ()
+
+    def check(self, pieces: Sequence[Piece], contests: Sequence[Contest]) -> Terms:
+        """The terms, unless they would release for nothing, or without noise, what somebody moves."""
+        moved = [piece.moves1 > 0 for piece in pieces] + [contest.moves > 0 for contest in contests]
+        noisy = [law is not None for law in (*self.noises, *self.selections)]
+        if moved != noisy or (any(moved) and self.cost <= 0):
+            raise QueryError("these terms would release something exactly that one person moves")
+        return self
 
 
 class Calibration(Protocol):
@@ -86,7 +105,8 @@ class Calibration(Protocol):
 class Laplace:
     """Pure ε: discrete Laplace noise and permute-and-flip.
 
-    >>> count = Piece(Fraction(1), 1, Fraction(1), Fraction(1), Fraction(1), Fraction(1), Fraction(1))
+    >>> one = Fraction(1)
+    >>> count = Piece(one, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)
     >>> Laplace(Fraction(1), "ε = 1").for_cost([count, count], [], Fraction(1, 10)).noises[0]
     DiscreteLaplace(scale=Fraction(20, 1))
     """
@@ -207,6 +227,8 @@ def _within(piece: Piece, law: Callable[[Fraction], Noise]) -> Noise:
 
 
 def _stated(cost: Fraction | None) -> Fraction:
+    if cost is not None and cost <= 0:
+        raise QueryError(f"a round costs more than nothing, not {cost}")
     if cost is None:
         raise QueryError(
             "how much may this round cost? Give it a share of the budget, Round(..., share=0.1), or its "

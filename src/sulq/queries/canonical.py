@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields
-from fractions import Fraction
 from typing import Any
 
 from sulq.errors import QueryError
@@ -40,7 +39,10 @@ def parse(form: Mapping[str, Any]) -> Node:
     expected = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     if given.keys() != expected:
         raise QueryError(f"a {name} has {sorted(expected)}, not {sorted(given)}")
-    return cls(**{key: _value(value) for key, value in given.items()})
+    try:
+        return cls(**{key: _value(value) for key, value in given.items()})
+    except TypeError:
+        raise QueryError(f"this is not the canonical form of a {name}") from None
 
 
 def parse_round(canonical: str) -> Round:
@@ -48,18 +50,17 @@ def parse_round(canonical: str) -> Round:
     try:
         form = json.loads(canonical)
         return Round([_query(query) for query in form["queries"]], form["share"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise QueryError("this is not the canonical form of a round") from None
 
 
 def _query(form: Mapping[str, Any]) -> Query | Choice:
-    by, weight = tuple(map(parse, form["by"])), Fraction(form["weight"])
+    by, weight = tuple(map(parse, form["by"])), form["weight"]
     if "choose" in form:
         label = None if form["label"] is None else parse(form["label"])
         return Choice(tuple(map(parse, form["choose"])), label, by, weight, form["score"])
     where = None if form["where"] is None else parse(form["where"])
-    tolerance, beta = (None if form[key] is None else Fraction(form[key]) for key in ("tolerance", "beta"))
-    return Query(form["statistic"], parse(form["value"]), where, by, weight, tolerance, beta)
+    return Query(form["statistic"], parse(form["value"]), where, by, weight, form["tolerance"], form["beta"])
 
 
 def _value(value: Any) -> Any:

@@ -57,6 +57,7 @@ class Clip(Node):
     high: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for side in ("low", "high"):
             object.__setattr__(self, side, Constant(getattr(self, side)).constant)
         if not self.low <= self.high:

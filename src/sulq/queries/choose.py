@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Node, named
-from sulq.queries.query import By, Exact, Neighbours, Query, choices_of, moves, rational
+from sulq.queries.query import (
+    By,
+    Exact,
+    Neighbours,
+    Query,
+    check_groups,
+    check_operands,
+    choices_of,
+    make_rational,
+    moves,
+)
 from sulq.queries.scope import Scope
 
 Score = Literal["majority", "purity"]
@@ -46,6 +56,20 @@ class Choice:
     by: tuple[Node, ...]
     weight: Fraction = Fraction(1)
     score: Score = "majority"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.candidates, tuple) or not self.candidates:
+            raise QueryError("there is nothing to choose from: a choice needs a tuple of candidates")
+        check_operands("a choice", *self.candidates, *(() if self.label is None else (self.label,)))
+        check_groups("a choice", self.by)
+        if self.label is None and self.by:
+            raise QueryError("without a label, a choice has no groups")
+        if self.score not in get_args(Score):
+            raise QueryError(f"a score is 'majority' or 'purity', not {self.score!r}")
+        make_rational(self, "weight")
+
+    def __reduce__(self) -> tuple[type[Choice], tuple[Any, ...]]:
+        return Choice, tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
     def parts(self) -> tuple[Node, ...]:
@@ -147,16 +171,12 @@ def choose(
     >>> people.exact().ask(sulq.Round([best]))[0].value
     1
     """
-    if not candidates:
-        raise QueryError("there is nothing to choose from")
-    if score not in get_args(Score):
-        raise QueryError(f"a score is 'majority' or 'purity', not {score!r}")
     if label is None:
         if by is not None or not all(isinstance(c, Query) and c.statistic != "mean" for c in candidates):
             raise QueryError("without a label, choose takes a list of counts and totals, and no by")
         parts = tuple(part for query in candidates if isinstance(query, Query) for part in query.parts)
-        return Choice(parts, None, (), rational("weight", weight))
+        return Choice(parts, None, (), weight)  # type: ignore[arg-type]
     attributes = choices_of([c for c in candidates if not isinstance(c, Query)])
     if len(attributes) < len(candidates):
         raise QueryError("with a label, choose takes a list of attributes, not of queries")
-    return Choice(attributes, named(label), choices_of(by), rational("weight", weight), score)
+    return Choice(attributes, named(label), choices_of(by), weight, score)  # type: ignore[arg-type]

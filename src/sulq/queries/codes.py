@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,8 @@ class Bins(Node):
     edges: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        edges = tuple(_public(edge) for edge in self.edges)
+        super().__post_init__()
+        edges = _numbers(self.edges)
         if not edges or any(a >= b for a, b in pairwise(edges)):
             raise QueryError("bins need at least one edge, in increasing order")
         object.__setattr__(self, "edges", edges)
@@ -65,7 +67,8 @@ class Nearest(Node):
     centres: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        centres = tuple(tuple(_public(x) for x in centre) for centre in self.centres)
+        super().__post_init__()
+        centres = tuple(map(_numbers, _listed(self.centres)))
         if not centres or len({len(centre) for centre in centres}) != 1 or not centres[0]:
             raise QueryError("nearest needs at least one centre, all of the same length")
         object.__setattr__(self, "centres", centres)
@@ -105,6 +108,11 @@ class Cross(Node):
     """Several choices at once, the last one varying fastest."""
 
     parts: tuple[Node, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.parts:
+            raise QueryError("cross needs at least one choice")
 
     def facts(self, scope: Scope) -> Code:
         codes = [scope.code(part) for part in self.parts]
@@ -149,7 +157,8 @@ class Lookup(Node):
     table: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        table = tuple(tuple(_public(x) for x in entry) for entry in self.table)
+        super().__post_init__()
+        table = tuple(map(_numbers, _listed(self.table)))
         if not table or len({len(entry) for entry in table}) != 1 or not table[0]:
             raise QueryError("a lookup table needs one entry for each possibility, all of the same length")
         object.__setattr__(self, "table", table)
@@ -190,7 +199,8 @@ class Parity(Node):
     mask: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if len(self.bits) != len(self.mask) or any(m not in (0, 1) for m in self.mask):
+        super().__post_init__()
+        if len(self.bits) != len(_listed(self.mask)) or any(m not in (0, 1) for m in self.mask):
             raise QueryError(f"a parity of {len(self.bits)} bits needs a mask of as many zeros and ones")
 
     def facts(self, scope: Scope) -> Number:
@@ -222,8 +232,6 @@ def nearest(point: str | Node, centres: Sequence[Sequence[float]]) -> Nearest:
 
 def cross(*choices: str | Node) -> Cross:
     """Several choices at once: one possibility for each combination."""
-    if not choices:
-        raise QueryError("cross needs at least one choice")
     return Cross(tuple(map(named, choices)))
 
 
@@ -243,8 +251,16 @@ def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Parity:
     return Parity(tuple(map(named, bits)), tuple(int(m) for m in mask))
 
 
-def _public(value: float) -> float:
-    constant = Constant(value).constant
-    if isinstance(constant, str):
-        raise QueryError(f"a number is needed here, not {constant!r}")
-    return constant
+def _numbers(values: object) -> tuple[float, ...]:
+    """Public numbers, all finite."""
+    found = [Constant(value).constant for value in _listed(values)]
+    for constant in found:
+        if isinstance(constant, str):
+            raise QueryError(f"a number is needed here, not {constant!r}")
+    return tuple(found)  # type: ignore[arg-type]
+
+
+def _listed(values: object) -> tuple[Any, ...]:
+    if not isinstance(values, tuple | list | np.ndarray):
+        raise QueryError(f"a list is needed here, not {values!r}")
+    return tuple(values)

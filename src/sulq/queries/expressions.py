@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -36,12 +36,40 @@ from sulq.queries.facts import (
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.schema import Boolean, Category, Integer, Real, text
 
+MOST_DEPTH = 120
+"""Python's stack, at five calls a level, has room for more in any program that is not deep itself."""
+ISIN_CHAIN = 32
 REAL_BITS = 30
 INTEGER_BITS = 36
 
 
 class Node(ABC):
-    """The base of all row expressions; what Python's operators mean on them is said here."""
+    """The base of all row expressions; what Python's operators mean on them is said here.
+
+    However an expression comes about (written, replaced, read back, unpickled), it is made by its
+    constructor, and the constructor refuses what makes no sense.
+    """
+
+    depth = 1
+    """How many expressions lie inside each other, this one included."""
+
+    def __post_init__(self) -> None:
+        deepest = 0
+        for name, several in _operands(type(self)):
+            value = getattr(self, name)
+            operands = value if several else (value,)
+            if not isinstance(operands, tuple) or not all(isinstance(item, Node) for item in operands):
+                wanted = "a tuple of row expressions" if several else "a row expression"
+                raise QueryError(f"{self.described()} takes {wanted} as {name}, not {value!r}")
+            deepest = max([deepest, *(item.depth for item in operands)])
+        if deepest >= MOST_DEPTH:
+            raise QueryError(f"row expressions can lie at most {MOST_DEPTH} deep inside each other")
+        object.__setattr__(self, "depth", deepest + 1)
+
+    def __reduce__(self) -> tuple[Callable[..., Node], tuple[Any, ...]]:
+        # Without what was worked out of it: a name that does not fit would borrow another's bounds.
+        own = [getattr(self, field.name) for field in fields(self) if field.init]  # type: ignore[arg-type]
+        return type(self), tuple(own)
 
     @abstractmethod
     def facts(self, scope: Scope) -> Number | Code:
@@ -105,10 +133,10 @@ class Node(ABC):
         """Whether a category is one of these values."""
         if not values:
             raise QueryError("isin needs at least one value")
-        outcome: Node = Compare("==", self, node(values[0]))
-        for value in values[1:]:
-            outcome = Or(outcome, Compare("==", self, node(value)))
-        return outcome
+        each: list[Node] = [Compare("==", self, node(value)) for value in values]
+        while len(each) > 1:
+            each = [reduce(Or, each[i : i + ISIN_CHAIN]) for i in range(0, len(each), ISIN_CHAIN)]
+        return each[0]
 
     def __add__(self, other: Operand) -> Node:
         return Add(self, node(other))
@@ -172,6 +200,10 @@ class Leaf(Node):
     """What a source keeps an encoded array of: a column as it is, or on another scale."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise QueryError(f"a column's name or a row expression is needed here, not {self.name!r}")
 
     def value(self, batch: Batch) -> Values:
         return batch.columns[self.key]
@@ -343,7 +375,8 @@ class Compare(Node):
     right: Node
 
     def __post_init__(self) -> None:
-        if self.relation not in COMPARISONS:
+        super().__post_init__()
+        if not isinstance(self.relation, str) or self.relation not in COMPARISONS:
             raise QueryError(f"unknown comparison {self.relation!r}")
 
     def facts(self, scope: Scope) -> Number:
@@ -434,8 +467,6 @@ def col(name: str) -> Column:
     >>> (col("age") >= 65).form["relation"]
     '>='
     """
-    if not isinstance(name, str):
-        raise QueryError(f"a column's name or a row expression is needed here, not {name!r}")
     return Column(name)
 
 
@@ -453,6 +484,13 @@ def named(value: str | Node) -> Node:
 def measured(value: Operand) -> Node:
     """A number by the name of its column, as an expression, or a constant."""
     return col(value) if isinstance(value, str) else node(value)
+
+
+@cache
+def _operands(cls: type[Node]) -> list[tuple[str, bool]]:
+    """The fields of a class that hold expressions, and whether they hold several."""
+    kinds = {"Node": False, "tuple[Node, ...]": True}
+    return [(field.name, kinds[str(field.type)]) for field in fields(cls) if field.type in kinds]  # type: ignore[arg-type]
 
 
 def _children(expression: Node) -> list[Node]:

@@ -33,6 +33,9 @@ assert LIMIT * BLOCK <= EXACT
 COARSEST = -850
 """No grid is coarser than 2^850: the sum of 2^100 rows of 2^37 steps still is a float."""
 
+_AT_ONCE = 2**20
+"""How many integers are added up in 64 bits before Python's take over."""
+
 Integers = NDArray[np.int64]
 
 
@@ -145,13 +148,13 @@ def number(
     if bits < COARSEST:
         raise QueryError("a sum of such large values could leave the range of floats: rescale the columns")
     width, top, widest = len(low), int(largest.max()), int((high - low).max())
-    box1, box_square = int(largest.sum()), _sum_of_squares(largest)
+    box1, box_square = exact_sum(largest), _sum_of_squares(largest)
     square = _least(square, box_square)
     norm1 = _least(norm1, box1, ceil_sqrt(width * square))
     square = min(square, top * norm1)
     opposed = 2 if (low >= 0).all() else 4
     spread_square = _least(spread_square, opposed * square, _sum_of_squares(high - low))
-    spread1 = _least(spread1, 2 * norm1, int((high - low).sum()), ceil_sqrt(width * spread_square))
+    spread1 = _least(spread1, 2 * norm1, exact_sum(high - low), ceil_sqrt(width * spread_square))
     spread_square = min(spread_square, widest * spread1)
     return Number(bits, low, high, norm1, square, spread1, spread_square, rounded)
 
@@ -253,5 +256,16 @@ def _truncated(values: Integers, drop: int) -> Integers:
     return np.asarray(np.sign(values) * (np.abs(values) >> drop))
 
 
+def exact_sum(values: Integers) -> int:
+    """The sum of integers below 2^42 in magnitude, however many there are: 64 bits hold only so many.
+
+    >>> exact_sum(np.full(2**21 + 1, 2**41)) == (2**21 + 1) * 2**41
+    True
+    """
+    return sum(int(values[start : start + _AT_ONCE].sum()) for start in range(0, len(values), _AT_ONCE))
+
+
 def _sum_of_squares(values: Integers) -> int:
-    return sum(value * value for value in values.tolist())
+    """Exact for non-negative integers below 2^40: their halves of 20 bits have products of 40."""
+    high, low = values >> 20, values & (2**20 - 1)
+    return (exact_sum(high * high) << 40) + (exact_sum(high * low) << 21) + exact_sum(low * low)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -27,6 +30,8 @@ class Function(Node):
     Whatever it returns or raises on a row, the answer stays within its bounds: out of range is clipped,
     and what is not a number, or raises, counts as `low`. That one row's value does not depend on other
     rows is rehearsed on made-up rows before a real one is read; it cannot be proved of Python code.
+
+    The function is called in a thread of its own. There `sys.exit()` ends nothing, and no oracle answers.
     """
 
     columns: tuple[str, ...]
@@ -34,7 +39,21 @@ class Function(Node):
     high: float
     width: int
     function: RowFunction
-    serial: str = field(default_factory=lambda: uuid.uuid4().hex)
+    serial: str = field(default_factory=lambda: uuid.uuid4().hex, init=False)
+    """Names this object alone: one that was made from it by `dataclasses.replace` is another question."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        named = isinstance(self.columns, tuple) and all(isinstance(name, str) for name in self.columns)
+        if not named or not self.columns:
+            raise QueryError("a row function names the columns it reads")
+        if type(self.width) is not int or self.width < 1:
+            raise QueryError(f"a row function's width must be at least 1, not {self.width!r}")
+        if not callable(self.function):
+            raise QueryError(f"a row function must be callable, and {self.function!r} is not")
+        bounds = Real(self.low, self.high)
+        object.__setattr__(self, "low", bounds.low)
+        object.__setattr__(self, "high", bounds.high)
 
     @cached_property
     def form(self) -> dict[str, Any]:
@@ -53,7 +72,7 @@ class Function(Node):
 
     def value(self, batch: Batch) -> Values:
         kinds = {name: batch.scope.schema[name] for name in self.columns}
-        natural = {name: _decoded(kinds[name], batch.value(col(name))) for name in self.columns}
+        natural = {name: _guarded(_decoded(kinds[name], batch.value(col(name)))) for name in self.columns}
         return np.trunc(self._clipped(natural, batch.rows) * 2.0 ** column_grid(self.range)[0])
 
     def leaves(self) -> dict[str, Leaf]:
@@ -65,16 +84,22 @@ class Function(Node):
         return self
 
     def _clipped(self, columns: Mapping[str, Values], rows: int) -> Floats:
+        # In another thread nothing but the function itself raises what ends a process, as Ctrl-C does.
+        with ThreadPoolExecutor(1) as thread:
+            values = thread.submit(self._sheltered, columns, rows).result()
+        return np.clip(np.where(np.isnan(values), self.low, values), self.low, self.high).T
+
+    def _sheltered(self, columns: Mapping[str, Values], rows: int) -> Floats:
+        """The function's values, row by row where it raises on all of them at once."""
+        _here.inside = True
         try:
-            values = self._called(columns, rows)
-        except Exception:
+            return self._called(columns, rows)
+        except BaseException:
             values = np.full((rows, self.width), self.low)
             for row in range(rows):
-                try:
+                with suppress(BaseException):
                     values[row] = self._called({name: c[row : row + 1] for name, c in columns.items()}, 1)
-                except Exception:
-                    values[row] = self.low
-        return np.clip(np.where(np.isnan(values), self.low, values), self.low, self.high).T
+            return values
 
     def _called(self, columns: Mapping[str, Values], rows: int) -> Floats:
         with np.errstate(all="ignore"):
@@ -83,7 +108,7 @@ class Function(Node):
 
     def _rehearse(self, kinds: Mapping[str, Kind]) -> None:
         rng = np.random.default_rng(0)
-        made_up = {name: _made_up(kind, rng) for name, kind in kinds.items()}
+        made_up = {name: _guarded(_made_up(kind, rng)) for name, kind in kinds.items()}
         together = self._clipped(made_up, REHEARSED_ROWS)
         order = rng.permutation(REHEARSED_ROWS)
         shuffled = self._clipped({name: c[order] for name, c in made_up.items()}, REHEARSED_ROWS)
@@ -109,12 +134,27 @@ def row_function(
 
     >>> bmi = row_function(lambda rows: rows["kg"] / rows["m"] ** 2, ["kg", "m"], low=10, high=60)
     """
-    if not columns:
-        raise QueryError("a row function names the columns it reads")
-    if width < 1:
-        raise QueryError(f"a row function's width must be at least 1, not {width!r}")
-    bounds = Real(low, high)
-    return Function(tuple(columns), bounds.low, bounds.high, width, function)
+    return Function(tuple(columns), low, high, width, function)
+
+
+def refuse_row_functions() -> None:
+    """Called by whoever answers: a function that runs on a row may not ask, for it would ask about that row.
+
+    >>> refuse_row_functions()
+    """
+    if getattr(_here, "inside", False):
+        raise QueryError("a row function cannot ask questions of its own")
+
+
+_here = threading.local()
+"""Whether this thread runs a row function."""
+
+
+def _guarded(values: Values) -> Values:
+    """The same values, which nobody can write to: they may be the source's own."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def _decoded(kind: Kind, values: Values) -> Values:

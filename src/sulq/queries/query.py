@@ -6,11 +6,12 @@ about it (groups, conditions, means) is a way of writing those expressions and o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sulq.errors import QueryError
 from sulq.queries.codes import Cross, OneHot
@@ -23,6 +24,7 @@ Neighbours = Literal["replace", "add-remove"]
 Statistic = Literal["count", "total", "mean"]
 By = Node | str | Sequence[Node | str] | None
 Exact = int | float | str | Fraction
+LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,23 @@ class Query:
     tolerance: Fraction | None = None
     beta: Fraction | None = None
 
+    def __post_init__(self) -> None:
+        if self.statistic not in get_args(Statistic):
+            raise QueryError(f"a query is a count, a total or a mean, not {self.statistic!r}")
+        check_operands("a query", self.value, *(() if self.where is None else (self.where,)))
+        check_groups("a query", self.by)
+        if self.statistic == "count" and not is_one(self.value):
+            raise QueryError("a count counts every row once: of other values, ask for the total")
+        if (self.tolerance is None) != (self.beta is None):
+            raise QueryError("tolerance and beta go together: how far off, and how often it may be further")
+        make_rational(self, "weight")
+        if self.tolerance is not None:
+            make_rational(self, "tolerance")
+            make_rational(self, "beta", most=1)
+
+    def __reduce__(self) -> tuple[type[Query], tuple[Any, ...]]:
+        return Query, tuple(getattr(self, field.name) for field in fields(self))
+
     @cached_property
     def parts(self) -> tuple[Node, ...]:
         """The row expressions whose sums answer the query: one, or total and count for a mean."""
@@ -54,7 +73,7 @@ class Query:
             row = value
         else:
             groups = OneHot(self.by[0] if len(self.by) == 1 else Cross(self.by))
-            row = groups if isinstance(value, Constant) and value.constant == 1 else Outer(groups, value)
+            row = groups if is_one(value) else Outer(groups, value)
         return row if self.where is None else Only(self.where, row)
 
     def shape(self, scope: Scope) -> tuple[int, ...]:
@@ -81,16 +100,24 @@ def moves(scope: Scope, part: Node, order: Literal[1, 2], neighbours: Neighbours
     facts, rows = scope.number(part), scope.schema.rows_per_unit
     if order not in (1, 2):
         raise QueryError(f"a sensitivity has order 1 or 2, not {order!r}")
-    come_or_go, exchanged = (
-        (facts.norm1, facts.spread1) if order == 1 else (facts.square, facts.spread_square)
-    )
+    norms = (facts.norm1, facts.spread1) if order == 1 else (facts.square, facts.spread_square)
+    return _worst(*norms, rows, neighbours) * (rows * facts.unit) ** order
+
+
+def reach(scope: Scope, part: Node, neighbours: Neighbours) -> Fraction:
+    """How far one person moves any one coordinate of a sum, in natural units."""
+    facts, rows = scope.number(part), scope.schema.rows_per_unit
+    widest = int((facts.high - facts.low).max())
+    return _worst(facts.magnitude, widest, rows, neighbours) * rows * facts.unit
+
+
+def _worst(come_or_go: int, exchanged: int, rows: int, neighbours: Neighbours) -> int:
+    """What one of a person's rows can do: come or go, be exchanged for another, or either."""
     if neighbours == "add-remove":
-        worst = come_or_go
-    elif neighbours == "replace":
-        worst = exchanged if rows == 1 else max(exchanged, come_or_go)
-    else:
-        raise QueryError(f"neighbours are 'replace' or 'add-remove', not {neighbours!r}")
-    return worst * (rows * facts.unit) ** order
+        return come_or_go
+    if neighbours == "replace":
+        return exchanged if rows == 1 else max(exchanged, come_or_go)
+    raise QueryError(f"neighbours are 'replace' or 'add-remove', not {neighbours!r}")
 
 
 def count(
@@ -133,14 +160,40 @@ def mean(
 
 def rational(name: str, value: Exact, most: int | None = None) -> Fraction:
     """A positive number as the fraction its shortest decimal denotes: 0.1 is a tenth."""
+    written = str(value)
     try:
-        exact = Fraction(str(value))
+        # An exponent is read as a number of that many digits, so it is kept from growing without end.
+        exact = Fraction(0 if LONG_EXPONENT.search(written) else written)
     except (ValueError, ZeroDivisionError):
         exact = Fraction(0)
     if exact <= 0 or (most is not None and exact > most):
         limit = "" if most is None else f" and at most {most}"
         raise QueryError(f"{name} must be a positive number{limit}, not {value!r}")
     return exact
+
+
+def make_rational(owner: object, name: str, most: int | None = None) -> None:
+    """A field of a frozen object as an exact positive fraction, or a refusal."""
+    object.__setattr__(owner, name, rational(name, getattr(owner, name), most))
+
+
+def check_operands(what: str, *operands: object) -> None:
+    """Refuse what is not a row expression."""
+    for operand in operands:
+        if not isinstance(operand, Node):
+            raise QueryError(f"{what} is made of row expressions, not of {operand!r}")
+
+
+def check_groups(what: str, by: object) -> None:
+    """Refuse groups that are not a tuple of row expressions."""
+    if not isinstance(by, tuple):
+        raise QueryError(f"{what} has a tuple of row expressions as its groups, not {by!r}")
+    check_operands(what, *by)
+
+
+def is_one(value: Node) -> bool:
+    """Whether an expression is the constant 1, whose sum is a count."""
+    return isinstance(value, Constant) and value.constant == 1
 
 
 def choices_of(by: By) -> tuple[Node, ...]:
@@ -160,14 +213,5 @@ def _query(
     tolerance: Exact | None,
     beta: Exact | None,
 ) -> Query:
-    if (tolerance is None) != (beta is None):
-        raise QueryError("tolerance and beta go together: how far off, and how often it may be further")
-    return Query(
-        statistic,
-        value,
-        None if where is None else named(where),
-        choices_of(by),
-        rational("weight", weight),
-        None if tolerance is None else rational("tolerance", tolerance),
-        None if beta is None else rational("beta", beta, most=1),
-    )
+    condition = None if where is None else named(where)
+    return Query(statistic, value, condition, choices_of(by), weight, tolerance, beta)  # type: ignore[arg-type]

@@ -43,6 +43,9 @@ class Round:
         object.__setattr__(self, "queries", given)
         object.__setattr__(self, "share", None if share is None else rational("share", share, most=1))
 
+    def __reduce__(self) -> tuple[type[Round], tuple[Any, ...]]:
+        return Round, (self.queries, self.share)
+
     @property
     def form(self) -> dict[str, Any]:
         """The round as plain data, in canonical form; `sulq.queries.canonical.parse_round` reads it back."""

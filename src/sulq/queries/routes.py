@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.queries.codes import MOST_CELLS
 from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
 from sulq.queries.scope import Batch, Scope, Values, once
@@ -35,10 +36,14 @@ class Route(Node):
     size: int
 
     def __post_init__(self) -> None:
-        if not self.steps:
+        super().__post_init__()
+        if not isinstance(self.steps, tuple) or not self.steps:
             raise QueryError("a route needs at least one step")
+        if type(self.size) is not int or not 1 <= self.size <= MOST_CELLS:
+            raise QueryError(f"a route leads to codes below a size from 1 to {MOST_CELLS}, not {self.size!r}")
         for place, step in enumerate(self.steps):
-            first, onward = step[:1], step[1:]
+            whole = isinstance(step, tuple) and all(type(number) is int for number in step)
+            first, onward = (step[:1], step[1:]) if whole else ((), ())
             within = self.size if not onward else len(self.attributes)
             if (
                 not first

@@ -27,6 +27,7 @@ class Vector(Node):
     parts: tuple[Node, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.parts:
             raise QueryError("a vector needs at least one coordinate")
 
@@ -114,6 +115,7 @@ class ClipNorm(Node):
     order: int
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         bound = Constant(self.bound).constant
         if isinstance(bound, str) or bound <= 0:
             raise QueryError(f"a norm is clipped to a positive number, not {self.bound!r}")
