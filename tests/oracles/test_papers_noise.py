@@ -61,6 +61,81 @@ def test_other_ranges_than_the_papers_stretch_its_noise() -> None:
     assert pay.scale == count.scale * 100 * 2**23  # a real to 100 has 23 bits after the point
 
 
+PAPERS = [
+    {"calibration": "sulq-laplace", "queries": 10},
+    {"calibration": "sulq-gaussian", "delta": 1e-6, "queries": 10},
+]
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper["calibration"])
+@pytest.mark.parametrize(
+    ("kind", "rows", "furthest"),
+    [
+        (sulq.Boolean(), 1, 1),
+        (sulq.Boolean(), 5, 5),
+        (sulq.Real(5, 6), 1, 1),  # one row is exchanged for another
+        (sulq.Real(5, 6), 3, 18),  # three rows come or go
+        (sulq.Real(-2, 6), 2, 16),  # two rows are exchanged
+    ],
+)
+def test_the_papers_noise_is_stretched_by_how_far_a_person_moves_a_query(
+    paper: dict[str, object], kind: sulq.Real | sulq.Boolean, rows: int, furthest: int
+) -> None:
+    schema = sulq.Schema({"x": kind}, None if rows == 1 else sulq.Unit("person", rows))
+    source = sulq.open({"x": [5.5] * 6, "person": [1, 1, 1, 2, 2, 2]}, schema)
+    curator = source.curator(epsilon=1, **paper)
+    [noise] = terms(curator, sulq.Round([sulq.total(col("x"))])).noises
+    step = source.scope.number(col("x")).unit
+    if isinstance(noise, DiscreteLaplace):
+        assert noise.scale * step == SulqLaplace(1, 10).scale * furthest
+    else:
+        assert noise.variance * step**2 == SulqGaussian(1, 1e-6, 10).variance * furthest**2
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper["calibration"])
+def test_the_papers_answers_are_no_closer_than_the_tight_ones_where_people_have_several_rows(
+    paper: dict[str, object],
+) -> None:
+    asked = sulq.Round([sulq.count(where=col("bought_drugs"))], share=1)
+    delta = {key: value for key, value in paper.items() if key == "delta"}
+    [printed] = sulq.randhie().curator(epsilon=1, **paper).error(asked, 0.05)
+    [tight] = sulq.randhie().curator(epsilon=1, **delta).part("1/10").error(asked, 0.05)
+    assert printed is not None and tight is not None
+    assert printed >= tight * 0.999
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "queries", "condition"),
+    [
+        (1, "0.9", 1, "variance R of at least 4"),
+        ("0.1", "0.9", 1, "does not hold for a delta of 0.9"),
+        ("0.05", "0.9", 1, "does not hold for a delta of 0.9"),
+        ("0.3", "0.6", 1, "does not hold for a delta of 0.6"),
+        (100, "1e-6", 10, "variance R of at least 4"),
+        (5, "0.1", 1, "variance R of at least 4"),
+    ],
+)
+def test_theorem_1_is_not_used_where_its_proof_fails(
+    epsilon: float | str, delta: str, queries: int, condition: str
+) -> None:
+    with pytest.raises(sulq.QueryError, match=condition):
+        SulqGaussian(epsilon, delta, queries)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "0.5", 1, 2, 5, 10])
+@pytest.mark.parametrize("delta", ["0.5", "0.3", "0.1", "1e-3", "1e-9", "1e-400"])
+@pytest.mark.parametrize("queries", [1, 2, 10, 1000])
+def test_where_theorem_1_is_used_its_promise_holds(epsilon: float, delta: str, queries: int) -> None:
+    """The loss of T answers is normal with mean T/2R and variance T/R at worst: its two tails beyond ε."""
+    try:
+        paper = SulqGaussian(epsilon, delta, queries)
+    except sulq.QueryError:
+        return
+    mu = math.sqrt(queries / float(paper.variance))
+    beyond = [math.erfc((float(epsilon) / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1)]
+    assert sum(beyond) <= float(Fraction(delta)) or float(Fraction(delta)) == 0 == sum(beyond)
+
+
 def test_statistical_queries_are_emulated_by_repetition() -> None:
     source = people(20_000)
     truth = source.exact().ask(sulq.Round([sulq.mean(col("pay"))]))[0].value
@@ -87,11 +162,11 @@ def test_repetitions_are_enough_and_those_printed_are_not() -> None:
     As printed, τ = 0.05 is taken for a variance, and far too few are asked for.
     """
     for calibration in (SulqGaussian(2, "1e-3", 50), SulqLaplace(2, 50)):
-        step = Fraction(1, 2**10)
+        step, one = Fraction(1, 2**10), Fraction(1)
         for as_printed in (False, True):
             times = repetitions(calibration, 2000, 0.01, 0.2, as_printed)
             [noise] = calibration.for_cost(
-                [Piece(step, 1, Fraction(1), Fraction(1), Fraction(1), Fraction(1), Fraction(1))], [], None
+                [Piece(step, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)], [], None
             ).noises
             averages = noise.sample(300 * times).reshape(300, times).mean(axis=1) * float(step) / 2000
             misses = int((np.abs(averages) > 0.01).sum())

@@ -2,7 +2,8 @@
 
 They are here for the record and for comparison; `Laplace` and `Gaussian` in `calibration` promise the same
 for far less noise. The budget is a number of queries, T, and every number of an answer is a query. The
-paper's queries are functions into [0, 1], so the noise of others is stretched by the length of their range.
+paper's queries are functions into [0, 1] and its people have one row each, so that one person moves a query
+by at most 1. The noise of other queries is stretched by how far one person moves them.
 """
 
 from __future__ import annotations
@@ -19,12 +20,19 @@ from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 
 UPWARD = 1 + Fraction(1, 2**40)
 """More than the rounding of the logarithm below, and enough to make the paper's > strict."""
+LEAST_VARIANCE = 4
 BY_REPETITION = "the paper's calibrations have one noise for all: reach a tolerance by `sulq.emulated`"
 
 
 @dataclass(frozen=True, init=False)
 class SulqGaussian:
     """(ε, δ, T)-privacy by N(0, R) with R > 8T·ln²(T/δ)/ε²: Theorem 1 of the SuLQ paper.
+
+    The theorem says "for all ε, δ, T". Its proof needs R ≥ 4, and its two bad events together have a chance
+    of δ only where δ is not close to 1. So what is used here has to meet two conditions: R ≥ 4, and that a
+    gain or loss of more than ε has a chance of at most δ. The second is checked by the tail of T answers with
+    discrete Gaussian noise, each moved by at most 1: with ρ = T/2R it is 2·exp(−(ε − ρ)²/4ρ) (Bun and
+    Steinke, 2016, Lemma 3.5, on both sides).
 
     >>> round(float(SulqGaussian(epsilon=1, delta="1e-6", queries=100).variance))
     271457
@@ -40,12 +48,24 @@ class SulqGaussian:
         object.__setattr__(self, "queries", _number_of(queries))
         if self.delta >= 1:
             raise QueryError(f"delta must be less than 1, not {delta!r}")
+        if self.variance < LEAST_VARIANCE:
+            raise QueryError(
+                f"Theorem 1 of the SuLQ paper is proved for a variance R of at least {LEAST_VARIANCE}, and "
+                f"this one would be {float(self.variance):.3g}: take a smaller epsilon or more queries, or "
+                "calibration='tight'"
+            )
+        rho = self.queries / (2 * self.variance)
+        if rho >= self.epsilon or (self.epsilon - rho) ** 2 / (4 * rho) < _logarithm(2 / self.delta):
+            raise QueryError(
+                f"Theorem 1 of the SuLQ paper does not hold for a delta of {float(self.delta):g} with "
+                f"{self.queries} queries: more than epsilon is lost more often than that; take a smaller "
+                "delta, or calibration='tight'"
+            )
 
     @property
     def variance(self) -> Fraction:
         """R, for values in [0, 1]."""
-        logarithm = Fraction(math.log(self.queries / self.delta))
-        return 8 * self.queries * logarithm**2 / self.epsilon**2 * UPWARD
+        return 8 * self.queries * _logarithm(self.queries / self.delta) ** 2 / self.epsilon**2 * UPWARD
 
     @property
     def unit(self) -> str:
@@ -118,8 +138,13 @@ def _terms(pieces: Sequence[Piece], contests: Sequence[Contest], noise: Callable
     asked = sum(piece.width for piece in pieces if piece.moves1)
     return Terms(
         Fraction(asked),
-        tuple(noise(piece.extent / piece.step) if piece.moves1 else None for piece in pieces),
+        tuple(noise(piece.reach / piece.step) if piece.moves1 else None for piece in pieces),
     )
+
+
+def _logarithm(ratio: Fraction) -> Fraction:
+    """Of any size: integers beyond the range of floats have a logarithm too."""
+    return Fraction(math.log(ratio.numerator) - math.log(ratio.denominator))
 
 
 def _number_of(queries: int) -> int:
