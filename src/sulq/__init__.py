@@ -18,6 +18,7 @@ from sulq.errors import (
     BudgetError,
     LedgerError,
     QueryError,
+    ReleaseError,
     SchemaError,
     SulqError,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "QueryError",
     "Real",
     "Rectangles",
+    "ReleaseError",
     "Round",
     "Rounds",
     "Rule",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from fractions import Fraction
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class SulqError(Exception):
@@ -15,6 +20,33 @@ class SchemaError(SulqError):
 
 class QueryError(SulqError):
     """A query makes no sense for the schema, or could leave the exact range of its sums."""
+
+
+class ReleaseError(SulqError):
+    """A release failed after it was charged. Its words are the same whatever went wrong, and for whom.
+
+    >>> print(ReleaseError())
+    the rows could not be read or added up; what was charged stays charged, ...
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the rows could not be read or added up; what was charged stays charged, and the same question "
+            "asked again in the same run is answered under that charge (the data may be gone, changed or "
+            "damaged)"
+        )
+
+
+def sheltered(look: Callable[[], T]) -> T:
+    """What `look` says of the rows; whatever it raises becomes a ReleaseError, because it may tell of a row.
+
+    Who runs the process finds what happened in the log `sulq`, at the level of debugging.
+    """
+    try:
+        return look()
+    except Exception:
+        logging.getLogger("sulq").debug("a release failed", exc_info=True)
+    raise ReleaseError
 
 
 class AdaptivityError(SulqError):

@@ -132,7 +132,7 @@ def test_after_a_crash_the_same_chunk_is_looked_at_under_the_old_charge(
 
     with monkeypatch.context() as broken:
         broken.setattr(Curator, "_release", crash)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(sulq.ReleaseError):
             curator.ask(asked(1))
     assert curator.spent == 1
     curator.ledger.close()

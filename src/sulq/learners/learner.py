@@ -8,12 +8,14 @@ answers: given the same answers it asks the same questions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.oracles.answers import Answer
+from sulq.queries.query import rational
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
 
@@ -39,17 +41,35 @@ class Learner(ABC, Generic[H]):
     def rounds(self, schema: Schema) -> Rounds[H]:
         """The questions, one round at a time."""
 
+    @property
+    def stake(self) -> Fraction | None:
+        """The share of a budget that a run may cost in all; None for a learner that asks by tolerances."""
+        share = getattr(self, "share", None)
+        return None if share is None else rational("share", share, most=1)
+
+    def later(self, schema: Schema) -> Sequence[Round]:
+        """What is asked after the first round by tolerances, so far as its cost is known beforehand."""
+        return ()
+
     def learn(self, oracle: Oracle, run: str = "main") -> H:
         """What the oracle's answers teach.
 
         `run` names the run in the oracle's ledger, if it has one: an interrupted run that is started again
-        under its name is answered from the store up to where it stopped, at no cost.
+        under its name is answered from the store up to where it stopped, at no cost. A run that could not be
+        paid to its end is refused before its first round: half of it would cost half and teach nothing.
         """
         asked = self.rounds(oracle.schema)
+        left, later = self.stake, self.later(oracle.schema)
+        afford = getattr(oracle, "afford", None)
+        affordable = afford is None
         number = 0
         try:
             round_ = next(asked)
             while True:
+                if afford is not None and not affordable:
+                    affordable = afford(round_, run, left, later[number:])
+                if left is not None:
+                    left -= round_.share or 0
                 answers = oracle.ask(round_, run)
                 number += 1
                 round_ = asked.send(answers)

@@ -108,10 +108,19 @@ class MaskedParity(Learner[MaskedParityRule]):
             secret = tuple(int(bit) for bit in true > false)
         mask = None
         if self.adaptive:
-            differs = ~on & (label != parity([col(bit) for bit in bits], secret))
-            [answer] = yield self._round([differs], Fraction(1, 5), Fraction(1, 5))
+            [answer] = yield self._second(bits, secret)
             mask = int(answer.value > 1 / 4)
         return MaskedParityRule(schema, None, bits, self.index, self.switch, secret, mask)
+
+    def later(self, schema: Schema) -> Sequence[Round]:
+        """The second round, which costs the same whatever the first one says."""
+        bits = self.columns(schema)
+        return [self._second(bits, (0,) * len(bits))] if self.adaptive and self.share is None else []
+
+    def _second(self, bits: Sequence[str], secret: tuple[int, ...]) -> Round:
+        """How often the parity is not the label where the switch is off."""
+        differs = ~col(self.switch) & (col(self.label) != parity([col(bit) for bit in bits], secret))
+        return self._round([differs], Fraction(1, 5), Fraction(1, 5))
 
     def tolerance(self, d: int) -> Fraction:
         """How close the answers of the first round must be: 1/(4d+1)."""

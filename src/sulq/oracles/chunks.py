@@ -108,6 +108,12 @@ class ChunkCurator(Curator):
         self.rounds -= len(found) - 1
         return found
 
+    def afford(
+        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+    ) -> bool:
+        """How many chunks a run takes is not known before its end, so nothing is refused here."""
+        return True
+
     def cost(self, round_: Round) -> Fraction:
         """What a round would be charged, in the unit of the budget. Nothing is spent and no row is read."""
         asked = len(self._queries(round_))
@@ -239,7 +245,9 @@ def dealt(
     kept = facts | {"answering": "printed" if as_printed else "chunks", "chunks": queries}
     # What makes no sense is refused before there is a file.
     book = Ledger(None, calibration.unit, calibration.total, kept)
-    curator = ChunkCurator(source, calibration, book, neighbours, truncate, Fraction(1), queries, as_printed)
+    curator = ChunkCurator(
+        source, calibration, book, neighbours, truncate, chunks=queries, as_printed=as_printed
+    )
     if path is None:
         return curator
     return replace(curator, ledger=Ledger(path, calibration.unit, calibration.total, kept))

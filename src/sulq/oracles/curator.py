@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sulq.errors import QueryError
+from sulq.errors import BudgetError, QueryError, sheltered
 from sulq.oracles.answers import Answer, Steps, answer_to, chosen
 from sulq.oracles.denoised import denoised
 from sulq.privacy.calibration import Calibration, Contest, Piece, Terms
+from sulq.privacy.entries import canonical
 from sulq.privacy.ledger import Ledger
+from sulq.privacy.parts import Part
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
-from sulq.queries.query import Exact, Neighbours, Query, moves, rational
+from sulq.queries.functions import refuse_row_functions
+from sulq.queries.query import Exact, Neighbours, Query, moves, rational, reach
 from sulq.queries.rounds import Round
 
 if TYPE_CHECKING:
@@ -51,6 +55,8 @@ class Curator:
     truncate: bool
     allowance: Fraction = Fraction(1)
     """The part of the whole budget that the shares of rounds are shares of."""
+    parts: tuple[Part, ...] = ()
+    """The parts that this curator is confined to, one within the other."""
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 
@@ -63,9 +69,7 @@ class Curator:
         resumed by asking everything again. Raises BudgetError, with nothing spent, if too little is left.
         """
         terms = self.terms(round_)
-        asked = {"round": round_.form, "allowance": str(self.allowance)}
-        question = json.dumps(asked, sort_keys=True, separators=(",", ":"))
-        answer = self.ledger.release(run, question, terms.cost, lambda: self._release(round_, terms))
+        answer = self._paid(run, self._entry(round_), terms.cost, lambda: self._release(round_, terms))
         self.rounds += 1
         self.queries += len(round_.queries)
         return self._read(round_, terms, json.loads(answer))
@@ -88,11 +92,29 @@ class Curator:
         >>> curator.spent
         Fraction(1, 4)
         """
-        asked = {"release": form, "allowance": str(self.allowance)}
-        question = json.dumps(asked, sort_keys=True, separators=(",", ":"))
-        answer = self.ledger.release(run, question, cost, lambda: json.dumps(look()))
+        question = canonical({"release": form, "allowance": str(self.allowance)})
+        answer = self._paid(run, question, cost, lambda: json.dumps(look()))
         self.rounds += 1
         return json.loads(answer)
+
+    def afford(
+        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+    ) -> bool:
+        """Refuse, with nothing spent, a run that could not be paid to its end.
+
+        `round_` is asked next; it and the rounds after it may cost a `share` of the budget, or as much as it
+        and the `later` rounds cost by themselves. False if `round_` is in the ledger already: it is free, and
+        the rest is to be looked at again with the next round.
+        """
+        cost = self.cost(round_)
+        if self.ledger.charged(run, self._entry(round_)):
+            return False
+        if share is not None and self.calibration.unit != "queries":
+            cost = max(cost, share * self.allowance * self.calibration.total)
+        cost += sum((self.cost(other) for other in later), Fraction(0))
+        if cost > self.remaining:
+            raise BudgetError(self.calibration.unit, cost, self.remaining)
+        return True
 
     def cost(self, round_: Round) -> Fraction:
         """What a round would cost, in the unit of the budget. Nothing is spent and no row is read."""
@@ -122,8 +144,13 @@ class Curator:
         return errors
 
     def part(self, share: Exact) -> Curator:
-        """A curator on the same ledger to whom only this share of the budget is the whole."""
-        return replace(self, allowance=self.allowance * rational("share", share, most=1))
+        """A curator on the same ledger to whom only this share of the budget is the whole.
+
+        That is also the most that everything asked of it can cost, by shares or by tolerances.
+        """
+        allowance = self.allowance * rational("share", share, most=1)
+        own = Part(self.calibration.unit, allowance * self.calibration.total)
+        return replace(self, allowance=allowance, parts=(*self.parts, own))
 
     @property
     def schema(self) -> Schema:
@@ -141,8 +168,8 @@ class Curator:
 
     @property
     def remaining(self) -> Fraction:
-        """What is left of the budget, in its unit."""
-        return self.ledger.remaining
+        """What is left of the budget, or of the part of it that this curator has, in its unit."""
+        return min([self.ledger.remaining, *(part.remaining for part in self.parts)])
 
     def terms(self, round_: Round) -> Terms:
         """What the round costs and the noise it gets, or a refusal: from public facts alone."""
@@ -162,9 +189,9 @@ class Curator:
                     "a round is asked by tolerances or by a share: state a tolerance and beta for every "
                     "query (a choice cannot have one) and no share, or a share alone"
                 )
-            return self.calibration.for_tolerances(pieces)
+            return self.calibration.for_tolerances(pieces).check(pieces, contests)
         cost = None if round_.share is None else round_.share * self.allowance * self.calibration.total
-        return self.calibration.for_cost(pieces, contests, cost)
+        return self.calibration.for_cost(pieces, contests, cost).check(pieces, contests)
 
     def _piece(self, query: Query, part: Node) -> Piece:
         scope = self.source.scope
@@ -184,7 +211,7 @@ class Curator:
             moves1=moves(scope, part, 1, self.neighbours),
             moves2=moves(scope, part, 2, self.neighbours),
             size=facts.magnitude * facts.unit,
-            extent=int((facts.high - facts.low).max()) * facts.unit,
+            reach=reach(scope, part, self.neighbours),
             weight=query.weight,
             tolerance=tolerance,
             beta=query.beta,
@@ -200,6 +227,22 @@ class Curator:
             size=choice.size(scope),
             weight=choice.weight,
         )
+
+    def _entry(self, round_: Round) -> str:
+        """What the ledger knows a round by."""
+        return canonical({"round": round_.form, "allowance": str(self.allowance)})
+
+    def _paid(self, run: str, question: str, cost: Fraction, look: Callable[[], str]) -> str:
+        """What `look` says of the rows, or said of them before in this run; the charge comes first."""
+        refuse_row_functions()
+        try:
+            for part in self.parts:
+                part.take(run, question, cost)
+            return self.ledger.release(run, question, cost, partial(sheltered, look))
+        except BudgetError:
+            for part in self.parts:
+                part.give_back(run, question)
+            raise
 
     def _release(self, round_: Round, terms: Terms) -> str:
         """Look at the rows, and say what may be said. Called once the charge is in the ledger."""

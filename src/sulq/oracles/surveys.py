@@ -6,18 +6,20 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.errors import QueryError
+from sulq.errors import QueryError, sheltered
 from sulq.local.tails import Contributions, beyond, radius
 from sulq.oracles.answers import Answer, Part, chosen, statistic
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.denoised import denoised
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
+from sulq.queries.functions import refuse_row_functions
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 
@@ -147,16 +149,30 @@ class Surveyor(ABC):
 
         Raises BudgetError, with nobody asked, if too few people are left.
         """
+        refuse_row_functions()
         surveys = self.surveys(round_)
         if (run, round_.key) not in self._told:
             self._require(sum(survey.size for survey in surveys))
-            parts = iter([survey.known(self._cohorts) for survey in surveys])
-            self._told[run, round_.key] = [
-                self._answer(query, [next(parts) for _ in query.parts]) for query in round_.queries
-            ]
+            self._told[run, round_.key] = sheltered(lambda: self._answers(round_, surveys))
             self.rounds += 1
             self.queries += len(round_.queries)
         return self._told[run, round_.key]
+
+    def _answers(self, round_: Round, surveys: Sequence[Survey]) -> list[Answer]:
+        parts = iter([survey.known(self._cohorts) for survey in surveys])
+        return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.queries]
+
+    def afford(
+        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+    ) -> bool:
+        """Refuse, with nobody asked, a run for which there are too few people; see `Curator.afford`."""
+        people = self.cost(round_)
+        if (run, round_.key) in self._told:
+            return False
+        if share is not None:
+            people = max(people, math.floor(share * self.source.rows))
+        self._require(people + sum(self.cost(other) for other in later))
+        return True
 
     def cost(self, round_: Round) -> int:
         """How many people a round would ask. Nobody is asked."""

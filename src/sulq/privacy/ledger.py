@@ -148,6 +148,12 @@ class Ledger:
                 self._append(connection, "answer", run, question, Fraction(0), fresh)
         return fresh if stored is None else stored
 
+    def charged(self, run: str, question: str) -> bool:
+        """Whether a question was charged in a run before, so that it costs nothing there any more."""
+        with self._transaction("DEFERRED") as connection:
+            charge, _ = _find(connection, run, question)
+        return charge is not None
+
     @property
     def spent(self) -> Fraction:
         """The sum of all charges."""

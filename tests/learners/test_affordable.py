@@ -1,0 +1,126 @@
+"""A run that cannot be paid to its end is refused before it begins: half of one costs half and teaches nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.learners.learner import Learner
+from tests.oracles.curators import people
+
+col = sulq.col
+SPEND = sulq.Round([sulq.count(where=col("a"))], share="1/10")
+LEARNERS: list[Learner[Any]] = [
+    sulq.ID3("y"),
+    sulq.ID3("y", split="multiway"),
+    sulq.ID3("y", pick="counts"),
+    sulq.KMeans(2, ["pay", "age"]),
+    sulq.Perceptron("y"),
+    sulq.PCA(1),
+    sulq.SVD(1),
+    sulq.Conjunction("y", share=1),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_a_learner_takes_its_whole_cost_or_nothing(learner: Learner[Any]) -> None:
+    curator = people().curator(epsilon=10)
+    curator.ask(SPEND)
+    with pytest.raises(sulq.BudgetError) as refused:
+        learner.learn(curator, "tree")
+    assert (refused.value.requested, refused.value.remaining) == (10, 9)
+    assert curator.spent == 1
+    assert [run.name for run in curator.ledger.runs()] == ["main"]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_a_crowd_is_not_asked_for_half_a_run(learner: Learner[Any]) -> None:
+    crowd = people(20_000).crowd(epsilon=4)
+    crowd.ask(SPEND)
+    left = crowd.left
+    try:
+        learner.learn(crowd, "tree")
+    except (sulq.BudgetError, sulq.QueryError):
+        assert crowd.left == left
+
+
+def test_a_part_of_a_budget_counts_as_the_whole(tmp_path: Path) -> None:
+    curator = people().curator(epsilon=10)
+    half = curator.part("1/2")
+    half.ask(SPEND)
+    with pytest.raises(sulq.BudgetError):
+        sulq.ID3("y").learn(half, "tree")
+    assert curator.spent == Fraction(1, 2)
+    sulq.ID3("y", share="9/10").learn(half, "tree")
+    assert curator.spent <= 5
+
+
+class Stops(sulq.ID3):
+    """A tree whose run is interrupted after its first round."""
+
+    def rounds(self, schema: sulq.Schema) -> Any:
+        growing = super().rounds(schema)
+        answers = yield next(growing)
+        growing.send(answers)
+        raise KeyboardInterrupt
+
+
+def test_a_resumed_run_needs_only_what_is_left_of_it(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    with pytest.raises(KeyboardInterrupt):
+        Stops("y", share="1/2").learn(people().curator(epsilon=10, ledger=ledger), "tree")
+    curator = people().curator(epsilon=10, ledger=ledger)
+    begun = curator.spent
+    assert 0 < begun < 5
+    others = (curator.remaining - (5 - begun)) / 10
+    curator.ask(sulq.Round([sulq.count(where=col("b"))], share=others), "another's")
+    assert curator.remaining == 5 - begun
+    sulq.ID3("y", share="1/2").learn(curator, "tree")
+    assert curator.spent == 10
+
+
+def test_a_resumed_run_that_can_no_longer_be_paid_is_refused_where_it_stopped(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    with pytest.raises(KeyboardInterrupt):
+        Stops("y", share="1/2").learn(people().curator(epsilon=10, ledger=ledger), "tree")
+    curator = people().curator(epsilon=10, ledger=ledger)
+    begun = curator.spent
+    curator.ask(sulq.Round([sulq.count(where=col("b"))], share="4/5"), "another's")
+    with pytest.raises(sulq.BudgetError):
+        sulq.ID3("y", share="1/2").learn(curator, "tree")
+    assert curator.spent == begun + 8
+
+
+def test_rounds_by_tolerances_are_added_up_before_the_first() -> None:
+    rows = sulq.masked_parity_rows([1, 0, 1, 1], 1, 4_000, np.random.default_rng(0))
+    masked = sulq.open(rows, sulq.masked_parity_schema(4))
+    learner = sulq.MaskedParity()
+    whole = masked.curator(epsilon=100)
+    learner.learn(whole)
+    enough, first = whole.spent, next(iter(whole.ledger.entries())).cost
+    assert first < enough
+    short = masked.curator(epsilon=(first + enough) / 2)
+    with pytest.raises(sulq.BudgetError) as refused:
+        learner.learn(short)
+    assert (short.spent, refused.value.requested) == (0, enough)
+
+
+def test_all_rates_are_paid_for_before_the_first_is_tried() -> None:
+    learner = sulq.Conjunction("y", ["a", "b"], error="0.4", share="1/2")
+    curator = people(20_000).curator(epsilon=1)
+    curator.ask(sulq.Round([sulq.count(where=col("a"))], share="1/2"))
+    with pytest.raises(sulq.BudgetError):
+        sulq.learn_at_unknown_rate(learner, curator, "y", [0, "0.1", "0.2"])
+    assert curator.spent == Fraction(1, 2)
+    by_tolerances = sulq.Conjunction("y", ["a", "b"], error="0.4")
+    curator = people(2_000).curator(epsilon=1)
+    first = curator.cost(next(by_tolerances.rounds(curator.schema)))
+    assert first < 1 < 20 * first
+    with pytest.raises(sulq.BudgetError):
+        sulq.learn_at_unknown_rate(by_tolerances, curator, "y", [Fraction(i, 100) for i in range(20)])
+    assert curator.spent == 0
