@@ -23,6 +23,7 @@ from sulq.queries.expressions import MOST_DEPTH, Column, Node
 from sulq.queries.facts import _sum_of_squares, exact_sum, number
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
+from tests.oracles.losses import loss
 from tests.queries.random_expressions import SCHEMA, queries, scalars, vectors
 from tests.queries.test_no_rows import EVERY_NODE
 
@@ -209,34 +210,12 @@ def test_no_round_is_cheaper_than_its_noise(
     weighted = [replace(query, weight=weight) for query, weight in zip(asked, weights, strict=False)]
     round_ = sulq.Round(weighted, share=share)
     try:
-        terms, scope = curator.terms(round_), people.scope
+        cost = curator.cost(round_)
     except sulq.QueryError as refusal:
         assert "for exact noise" in str(refusal), "noise too wide to be drawn is refused, and nothing else"
         return
-    parts = [part for query in weighted for part in query.parts]
-    lost = Fraction(0)
-    for part, noise in zip(parts, terms.noises, strict=True):
-        facts = scope.number(part)
-        come, go = (
-            (facts.norm1, facts.spread1) if calibration != "gaussian" else (facts.square, facts.spread_square)
-        )
-        steps = come if neighbours == "add-remove" else go if rows == 1 else max(come, go)
-        if noise is None:
-            assert steps == 0, "what nobody moves needs no noise, and nothing else goes without"
-        elif calibration == "tight":
-            lost += rows * steps / noise.scale
-        elif calibration == "gaussian":
-            lost += rows**2 * steps / (2 * noise.variance)
-        else:
-            reach = max(int((facts.high - facts.low).max()), facts.magnitude if rows > 1 else 0) * rows
-            each = Fraction(2, 10_000)
-            if calibration == "sulq-laplace":
-                assert reach / noise.scale <= each
-            else:
-                assert noise.variance >= curator.calibration.variance * reach**2
-            lost += facts.width
-    assert lost <= terms.cost
-    assert (terms.cost == 0) == (all(noise is None for noise in terms.noises))
+    assert loss(curator, round_) <= cost
+    assert (cost == 0) == (all(noise is None for noise in curator.terms(round_).noises))
 
 
 ONE = Fraction(1)

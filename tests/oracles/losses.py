@@ -1,0 +1,64 @@
+"""What one person loses by a round, worked out from the noise that is really added."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sulq
+from sulq.oracles.curator import Curator
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.queries.choose import Choice
+from sulq.queries.expressions import Node
+
+
+def loss(curator: Curator, round_: sulq.Round) -> Fraction:
+    """In the unit of the curator's budget, by the facts of the expressions and the laws of the noise.
+
+    Under the paper's calibrations a number that is told at all costs a query, and must have the noise of the
+    paper for the distance that one person moves it.
+    """
+    terms = curator.terms(round_)
+    noises, selections = iter(terms.noises), iter(terms.selections)
+    lost = Fraction(0)
+    for query in round_.queries:
+        if isinstance(query, Choice):
+            selection = next(selections)
+            moved = query.moves(curator.source.scope, curator.neighbours)
+            assert (selection is None) == (moved == 0)
+            if selection is not None:
+                assert selection.sensitivity == moved
+                lost += (
+                    selection.epsilon if curator.calibration.unit == "epsilon" else selection.epsilon**2 / 8
+                )
+            continue
+        for part in query.parts:
+            noise = next(noises)
+            if noise is None:
+                assert _moves(curator, part)[0] == 0, "what somebody moves goes without noise"
+                continue
+            one, two, furthest = _moves(curator, part)
+            if curator.calibration.unit == "queries":
+                scale = noise.scale if isinstance(noise, DiscreteLaplace) else None
+                if scale is not None:
+                    assert scale >= curator.calibration.scale * furthest  # type: ignore[attr-defined]
+                else:
+                    assert noise.variance >= curator.calibration.variance * furthest**2  # type: ignore[attr-defined]
+                lost += curator.source.scope.number(part).width
+            elif isinstance(noise, DiscreteLaplace):
+                lost += one / noise.scale
+            else:
+                assert isinstance(noise, DiscreteGaussian)
+                lost += two / (2 * noise.variance)
+    return lost
+
+
+def _moves(curator: Curator, part: Node) -> tuple[Fraction, Fraction, Fraction]:
+    """How far one person moves a sum, in steps: its 1-norm, the square of its 2-norm, its furthest coordinate."""
+    facts, rows = curator.source.scope.number(part), curator.schema.rows_per_unit
+    come = facts.norm1, facts.square, facts.magnitude
+    exchanged = facts.spread1, facts.spread_square, int((facts.high - facts.low).max())
+    if curator.neighbours == "add-remove":
+        worst = come
+    else:
+        worst = exchanged if rows == 1 else tuple(map(max, come, exchanged))  # type: ignore[assignment]
+    return Fraction(rows * worst[0]), Fraction(rows**2 * worst[1]), Fraction(rows * worst[2])
