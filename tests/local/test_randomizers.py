@@ -7,6 +7,8 @@ The statistical tests state their false-alarm rates; all of this file's together
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sulq.errors import SulqError
+from sulq.errors import QueryError, SulqError
 from sulq.local.randomizer import Randomizer
 from tests.local.cases import CASES, DENSITY, EPSILONS, FINITE, Case, coarse
 from tests.privacy.test_noise import excess
@@ -187,6 +189,41 @@ class TestEstimate:
         assert apart <= randomizer.influence(n) * (1 + 1e-9)
         assert apart >= 0.4 * randomizer.influence(n)
 
+    def test_whatever_a_person_sends_moves_an_estimate_by_at_most_its_influence(self, case: Case) -> None:
+        randomizer, n = case.make(1), 50
+        reports = randomizer.sample(case.cohort([case.values[0]] * n))
+        valid = []
+        for report in case.reports(randomizer)[:40]:
+            reports[0] = report
+            valid.append(randomizer.estimate(reports))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for sent in strange_reports(reports):
+                estimate = randomizer.estimate(sent)
+                apart = max(float(np.abs(estimate - other).max()) for other in valid)
+                assert apart <= randomizer.influence(n) * (1 + 1e-9), sent
+
+    def test_the_type_of_an_array_of_reports_does_not_change_the_estimate(self, case: Case) -> None:
+        randomizer = case.make(1)
+        reports = randomizer.sample(case.cohort([case.values[0]] * 20))
+        estimate = randomizer.estimate(reports)
+        rows = np.empty(20, dtype=object)
+        for place, report in enumerate(reports.tolist()):
+            rows[place] = report
+        same = [reports.tolist(), rows, *(reports.astype(kind) for kind in (object, str, "S", complex))]
+        same += [reports.astype(np.int64)] if reports.dtype != np.float64 else []
+        for told in same:
+            assert randomizer.estimate(told) == pytest.approx(estimate, abs=1e-12 * randomizer.influence(1))
+
+    def test_an_array_of_another_shape_is_refused_whatever_it_holds(self, case: Case) -> None:
+        randomizer = case.make(1)
+        reports = randomizer.sample(case.cohort([case.values[0]] * 4))
+        for wrong in (reports[np.newaxis], np.zeros((4, 7)), np.zeros(()), reports[..., np.newaxis]):
+            with pytest.raises(QueryError, match="for each person, not an array of shape"):
+                randomizer.estimate(wrong)
+        with pytest.raises(QueryError, match="at least one report"):
+            randomizer.estimate(reports[:0])
+
     def test_a_radius_shrinks_with_people_and_grows_with_certainty(self, case: Case) -> None:
         randomizer = case.make(1)
         assert randomizer.radius(10_000, 0.01) < randomizer.radius(1000, 0.01)
@@ -213,6 +250,34 @@ class TestEstimate:
         elif numbers.dtype != bool:
             numbers[:] = [-1, 10**6, 2**40]
         assert np.isfinite(randomizer.estimate(randomizer.sample(strange))).all()
+
+
+STRANGE = [math.nan, math.inf, -math.inf, 1e300, -1e300, 2**63, 2**64, -(2**63), 10**400, -(10**400)]
+STRANGE += [0.5, -0.5, 2.6, None, "", "x", "nan", "1e999", b"\xff", 1j, True, [], [1, 2, 3, 4, 5, 6, 7], {}]
+STRANGE += [object(), Fraction(1, 3), np.datetime64("2020-01-01"), np.array([[1]]), np.float64(7), "²"]
+
+
+def strange_reports(reports: NDArray[Any]) -> Iterator[Any]:
+    """The reports with another first one, in every container that could hold it, as one thing and as parts."""
+    for thing in STRANGE:
+        listed = reports.tolist()
+        as_parts = thing if reports.ndim == 1 else [thing] * reports.shape[1]
+        rows = np.empty(len(reports), dtype=object)
+        for place, report in enumerate(listed):
+            rows[place] = report
+        cells = reports.astype(object)
+        cells[0] = None if isinstance(thing, list | np.ndarray) else thing
+        yield from ([thing, *listed[1:]], [as_parts, *listed[1:]], cells)
+        rows[0] = thing
+        yield rows
+        if isinstance(thing, str | float | bytes | complex):
+            yield np.array([as_parts, *listed[1:]])
+    for kind, worst in ((np.float32, 3e38), (np.float16, 6e4), (np.int8, -128), (np.uint64, 2**64 - 1)):
+        with np.errstate(over="ignore"):
+            narrow = reports.astype(kind)
+        narrow[0] = worst
+        if reports.dtype != np.float64 and np.array_equal(narrow[1:], reports[1:]):
+            yield narrow
 
 
 def cohort_errors(case: Case, randomizer: Randomizer, values: list[Any]) -> NDArray[np.float64]:

@@ -82,7 +82,7 @@ class CoordinateReport:
 
         return prod((chance(i) for i in range(self.bits)), start=Fraction(1, len(self.lows)))
 
-    def estimate(self, reports: NDArray[np.int64]) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The mean vector."""
         d = len(self.lows)
         said = codes(reports, d << self.bits)

@@ -37,7 +37,7 @@ class FrequencyReport(ABC):
         """How likely this report is for this value."""
 
     @abstractmethod
-    def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The k frequencies."""
 
     @property
@@ -81,6 +81,6 @@ class NumberedReport(FrequencyReport):
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""
 
-    def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         histogram = np.bincount(codes(reports, self.reports), minlength=self.reports)
-        return self.support.frequencies(self.supporting(histogram), len(reports))
+        return self.support.frequencies(self.supporting(histogram), int(histogram.sum()))

@@ -83,17 +83,17 @@ class KeyedReport:
         low, high = (self.inner.pmf(told, 2 * int(value[0]) + end) for end in (0, 1))
         return (up * high + (1 - up) * low) / len(self.lows)
 
-    def estimate(self, reports: NDArray[np.int64]) -> Floats:
+    def estimate(self, reports: ArrayLike) -> Floats:
         """The mean of one_hot(group) ⊗ v over all people: k rows of d numbers, the sums by group over n."""
-        supporting, n = self._supporting(reports), people(len(reports))
+        supporting, n = self._supporting(reports)
         contrast = float(self.inner.support.contrast)
         ends = (supporting[:, 1::2] - supporting[:, 0::2]) / (n * contrast)
         sizes = self._sizes(supporting, n)
         return np.outer(sizes, self._middles) + (len(self.lows) * self._halves[:, np.newaxis] * ends).T
 
-    def sizes(self, reports: NDArray[np.int64]) -> Floats:
+    def sizes(self, reports: ArrayLike) -> Floats:
         """The fraction of the people in each group."""
-        return self._sizes(self._supporting(reports), people(len(reports)))
+        return self._sizes(*self._supporting(reports))
 
     def variance(self, n: int) -> float:
         """Of one number, at most: people may all be in its group, or none."""
@@ -127,11 +127,12 @@ class KeyedReport:
     def _halves(self) -> Floats:
         return (np.array(self.highs) - self.lows) / 2
 
-    def _supporting(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many reports about each coordinate support each of the 2k possibilities."""
+    def _supporting(self, reports: ArrayLike) -> tuple[NDArray[np.int64], int]:
+        """How many reports about each coordinate support each of the 2k possibilities, and how many there
+        are."""
         kinds = len(self.lows) * self.inner.reports
         histogram = np.bincount(codes(reports, kinds), minlength=kinds)
-        return self.inner.supporting(histogram.reshape(len(self.lows), -1))
+        return self.inner.supporting(histogram.reshape(len(self.lows), -1)), people(int(histogram.sum()))
 
     def _sizes(self, supporting: NDArray[np.int64], n: int) -> Floats:
         cells = self.inner.support.frequencies(supporting.sum(axis=0), n)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import PARTS, position, rounded
 from sulq.local.randomizer import asked, interval, rounded_up
+from sulq.local.received import within
 from sulq.local.tails import chance, people
 from sulq.privacy.budget import Number
 from sulq.privacy.coins import arithmetic, exp
@@ -77,10 +78,10 @@ class LaplaceReport:
         near, far = (self._chance(int(report), int(base[0]) + step) for step in (0, 1))
         return near + (far - near) * Fraction(int(part[0]), PARTS)
 
-    def estimate(self, reports: NDArray[np.int64]) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one. Its bias is below 10^-25 of the noise."""
-        mean = self.within(np.asarray(reports)).mean(dtype=np.float64)
-        return np.array([self.low + self._step * mean])
+        told = self.within(reports)
+        return np.array([self.low + self._step * told.sum(dtype=np.float64) / people(len(told))])
 
     def variance(self, n: int) -> float:
         """The noise's, and a quarter of a squared step for the rounding."""
@@ -119,9 +120,9 @@ class LaplaceReport:
     def _margin(self) -> int:
         return math.ceil(FARTHEST * self.noise.scale)
 
-    def within(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+    def within(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Reports, none of them too far out."""
-        return reports.clip(-self._margin, STEPS + self._margin)
+        return within(reports, -self._margin, STEPS + self._margin)
 
     def _chance(self, report: int, on_grid: int) -> Fraction:
         """Pr[on_grid + noise = report]; at the ends also all beyond: p^|k|/(1 + p), and in between

@@ -60,7 +60,7 @@ class OneBitReport:
         up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
         return up * self.bit.pmf(report, True) + (1 - up) * self.bit.pmf(report, False)
 
-    def estimate(self, reports: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one."""
         return self.low + (self.high - self.low) * self.bit.estimate(reports)
 

@@ -12,11 +12,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import uniform_below
 from sulq.local.laplace import STEPS, LaplaceReport, least
 from sulq.local.randomizer import codes
+from sulq.local.received import numbers
 from sulq.local.shapes import Ball, Box, Keyed, OneHot
 from sulq.local.tails import chance, people
 from sulq.privacy.budget import Number
@@ -70,10 +71,11 @@ class PaperReport:
         scaled = _scaled(number, lows[which], highs[which])
         return self.inner.pmf(int(report[1]), float(scaled[0])) / lows.size
 
-    def estimate(self, reports: NDArray[np.int64]) -> Floats:
+    def estimate(self, reports: ArrayLike) -> Floats:
         """The mean vector; for groups and vectors, a row for each group."""
         lows, highs = self._bounds
-        which, told = codes(reports[:, 0], lows.size), self.inner.within(reports[:, 1])
+        first, second = numbers(reports, width=2).T
+        which, told = codes(first, lows.size), self.inner.within(second)
         off_middle = np.bincount(which, weights=told / STEPS - 0.5, minlength=lows.size)
         means = (lows + highs) / 2 + (highs - lows) * off_middle * lows.size / people(len(told))
         return means.reshape(self.shape.size, -1) if isinstance(self.shape, Keyed) else means

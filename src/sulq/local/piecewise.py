@@ -78,9 +78,10 @@ class PiecewiseReport:
         near, far = (self._chance(int(report), int(base[0]) + step) for step in (0, 1))
         return near + (far - near) * Fraction(int(part[0]), PARTS)
 
-    def estimate(self, reports: NDArray[np.int64]) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one."""
-        mean = codes(reports, CELLS).mean(dtype=np.float64)
+        cells = codes(reports, CELLS)
+        mean = cells.sum(dtype=np.float64) / people(len(cells))
         return np.array([self._middle + self._unit * (mean - (CELLS - 1) / 2)])
 
     def variance(self, n: int, value: float | None = None) -> float:

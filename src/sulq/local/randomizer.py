@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
 from sulq.local.chances import ONE
+from sulq.local.received import within
 from sulq.privacy.budget import Number, exact
 from sulq.privacy.coins import arithmetic, decimal, exp
 
@@ -49,9 +50,13 @@ class Randomizer(Protocol):
     def pmf(self, report: Any, value: Any) -> Fraction:
         """How likely this report is for this value."""
 
-    def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
-        """The mean of the values, without bias. What no randomizer could have reported counts as the nearest
-        thing that one could."""
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """The mean of the values, without bias.
+
+        What no randomizer could have reported counts as the nearest thing that one could: a number out of
+        range as the nearest in range, and what is no number (NaN, a text, nothing) as 0, or the nearest to
+        that. So no report is an error, and none moves the estimate by more than its `influence`.
+        """
 
     def variance(self, n: int) -> float:
         """The variance of one number of the estimate from n reports, at most, whatever the values are."""
@@ -128,7 +133,7 @@ def codes(values: ArrayLike, k: int) -> NDArray[np.int64]:
     >>> codes([-5, 0, 99], 3).tolist()
     [0, 0, 2]
     """
-    return np.asarray(values).clip(0, k - 1).astype(np.int64, copy=False)
+    return within(values, 0, k - 1)
 
 
 def interval(low: float, high: float) -> tuple[float, float]:

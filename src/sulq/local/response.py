@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import ONE, below
-from sulq.local.randomizer import asked, chance_to_lie, logarithm
+from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm
 from sulq.local.support import Support
 from sulq.local.tails import radius
 from sulq.privacy.budget import Number
@@ -60,10 +60,10 @@ class RandomizedResponse:
     def pmf(self, report: bool, value: bool) -> Fraction:
         return self.support.own if bool(report) == bool(value) else self.support.other
 
-    def estimate(self, reports: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The fraction of people whose value is true, as an array of one number."""
-        said = np.asarray(reports, dtype=bool)
-        return self.support.frequencies(np.array([np.count_nonzero(said)]), said.size)
+        said = codes(reports, 2)
+        return self.support.frequencies(np.array([np.count_nonzero(said)]), len(said))
 
     def variance(self, n: int) -> float:
         """e^ε/(e^ε − 1)²/n, whatever the values are."""

@@ -23,6 +23,7 @@ from sulq.errors import QueryError
 from sulq.local.chances import PARTS, position, rounded
 from sulq.local.coordinates import MOST_COORDINATES
 from sulq.local.randomizer import whole
+from sulq.local.received import numbers
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Contributions, people, radius
 from sulq.privacy.budget import Number
@@ -86,9 +87,11 @@ class SphereReport:
         keeps = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
         return 2 * (keeps * self.bit.pmf(True, side) + (1 - keeps) * self.bit.pmf(True, not side))
 
-    def estimate(self, reports: Floats) -> Floats:
+    def estimate(self, reports: ArrayLike) -> Floats:
         """The mean vector. Reports longer than 1 are brought back to the sphere."""
-        vectors = np.nan_to_num(np.asarray(reports, dtype=np.float64), posinf=0.0, neginf=0.0)
+        vectors = np.nan_to_num(numbers(reports, self.d).astype(np.float64), posinf=0.0, neginf=0.0)
+        # First by the largest coordinate, where that is above 1: squares of large numbers would overflow.
+        vectors /= np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1.0)
         length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         # 1/max(1, length) as a weight: the longer ones come down to the sphere, the others stay.
         return np.asarray(self._reach * (1 / np.maximum(length, 1.0)) @ vectors) / people(len(vectors))

@@ -18,6 +18,7 @@ from sulq.local.chances import ONE, below, packed_bits
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.randomizer import asked, chance_to_lie, codes, whole
+from sulq.local.received import numbers, within
 from sulq.local.support import Support
 from sulq.privacy.budget import Number
 
@@ -86,16 +87,18 @@ class UnaryResponse(FrequencyReport):
         ones = sum(bits) - bits[int(value)]
         return (own if bits[int(value)] else 1 - own) * other**ones * (1 - other) ** (self.k - 1 - ones)
 
-    def estimate(self, reports: Packed) -> NDArray[np.float64]:
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The k frequencies."""
-        bytes_ = np.asarray(reports, dtype=np.uint8)
+        width = math.ceil(self.k / 8)
+        sent = numbers(reports, width)
         # Which bytes there are, column by column, and then how often each of their bits is 1.
-        histograms = np.zeros((bytes_.shape[1], 256), dtype=np.int64)
-        for start in range(0, len(bytes_), _ROWS):
-            for histogram, column in zip(histograms, bytes_[start : start + _ROWS].T.copy(), strict=True):
+        histograms = np.zeros((width, 256), dtype=np.int64)
+        for start in range(0, len(sent), _ROWS):
+            bytes_ = within(sent[start : start + _ROWS], 0, 255, width)
+            for histogram, column in zip(histograms, bytes_.T.copy(), strict=True):
                 histogram += np.bincount(column, minlength=256)
         counts = histograms @ unpacked(np.arange(256, dtype=np.uint8)[:, np.newaxis], 8).astype(np.int64)
-        return self.support.frequencies(counts.reshape(-1)[: self.k], len(bytes_))
+        return self.support.frequencies(counts.reshape(-1)[: self.k], len(sent))
 
 
 def unpacked(reports: Packed, k: int) -> Packed:
