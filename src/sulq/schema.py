@@ -229,6 +229,26 @@ class Schema(Mapping[str, Kind]):
         return hashlib.sha256(json.dumps(self.form()).encode()).hexdigest()
 
     @property
+    def attributes(self) -> tuple[str, ...]:
+        """The columns that can be learned from or about: all but the one that says whose row it is.
+
+        >>> columns = {"pid": Integer(0, 999), "sick": Boolean()}
+        >>> Schema(columns, Unit("pid", rows=2)).attributes
+        ('sick',)
+        """
+        person = None if self.unit is None else self.unit.column
+        return tuple(name for name in self._columns if name != person)
+
+    def attribute(self, name: str) -> Kind:
+        """The kind of a column that can be learned from or about, or a refusal."""
+        if self.unit is not None and name == self.unit.column:
+            raise SchemaError(
+                f"column {name!r} says whose row it is, which is no feature and no label: leave it out, of "
+                f"{', '.join(self.attributes) or 'no others'}"
+            )
+        return self[name]
+
+    @property
     def rows_per_unit(self) -> int:
         return 1 if self.unit is None else self.unit.rows
 

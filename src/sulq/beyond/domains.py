@@ -17,6 +17,7 @@ from sulq.beyond.gf2 import Bits, packed
 from sulq.beyond.rules import Selected
 from sulq.beyond.transforms import Integers
 from sulq.errors import QueryError
+from sulq.learners.features import attribute
 from sulq.learners.hypothesis import words
 from sulq.queries.codes import Bins, Cross, lookup
 from sulq.queries.expressions import Node, col
@@ -178,7 +179,8 @@ def _codes(choices: Sequence[Node]) -> list[Node]:
 
 
 def _points(choices: Sequence[Node], setting: Setting) -> int:
-    if any(choice.leaves().keys() & setting.label.leaves().keys() for choice in choices):
+    looked_at = [attribute(setting.schema, choice).leaves().keys() for choice in choices]
+    if any(leaves & setting.label.leaves().keys() for leaves in looked_at):
         raise QueryError("the label cannot be one of its own features")
     points = math.prod(choice_size(choice, setting) for choice in choices)
     if points > MOST:

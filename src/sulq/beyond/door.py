@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.learners.features import attribute
 from sulq.oracles.curator import Curator
 from sulq.privacy.budget import cost_of_pure
 from sulq.privacy.coins import random_bytes
-from sulq.queries.expressions import Node, col
+from sulq.queries.expressions import Node
 from sulq.queries.query import Exact, rational
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Schema
@@ -69,7 +70,7 @@ def shuffled(rows: int) -> NDArray[np.int64]:
 
 def condition(expression: str | Node, schema: Schema) -> Node:
     """A column or expression that is true or false of every row, as the schema says."""
-    given = col(expression) if isinstance(expression, str) else expression
+    given = attribute(schema, expression)
     Scope(schema).condition(given)
     return given
 
@@ -78,7 +79,7 @@ def conditions(features: Sequence[str | Node] | None, label: Node, schema: Schem
     """The features, each true or false of every row: by default all boolean columns but the label's."""
     if features is None:
         own = {leaf.name for leaf in label.leaves().values()}
-        features = [n for n, kind in schema.items() if isinstance(kind, Boolean) and n not in own]
+        features = [n for n in schema.attributes if isinstance(schema[n], Boolean) and n not in own]
     given = tuple(condition(feature, schema) for feature in features)
     if not given:
         raise QueryError("there are no features to learn from: name some that are true or false")

@@ -17,6 +17,7 @@ from sulq.beyond.gf2 import Bits
 from sulq.beyond.rules import Selected
 from sulq.beyond.transforms import Integers, rising, stretched, stretches
 from sulq.errors import QueryError
+from sulq.learners.features import attribute
 from sulq.learners.hypothesis import Rule, words
 from sulq.queries.codes import Bins, bins
 from sulq.queries.expressions import Compare, Constant, Node, Not, col
@@ -186,9 +187,8 @@ class Stumps:
     def questions(self, setting: Setting) -> list[tuple[Node, list[Node]]]:
         """For every column with something to ask: what is counted, and the questions."""
         label = {leaf.name for leaf in setting.label.leaves().values()}
-        names = (
-            [name for name in setting.schema if name not in label] if self.columns is None else self.columns
-        )
+        default = [name for name in setting.schema.attributes if name not in label]
+        names = default if self.columns is None else self.columns
         if label & set(names):
             raise QueryError("the label cannot be one of its own features")
         found = [self._of_column(name, setting) for name in names]
@@ -197,7 +197,7 @@ class Stumps:
         return [(choice, questions) for choice, questions in found if questions]
 
     def _of_column(self, name: str, setting: Setting) -> tuple[Node, list[Node]]:
-        column, kind = col(name), setting.schema[name]
+        column, kind = col(name), setting.schema.attribute(name)
         if isinstance(kind, Boolean):
             return column, [column]
         if isinstance(kind, Category):
@@ -215,7 +215,7 @@ def _bins(column: str | Node, edges: Edges) -> Bins:
 
 def _possibilities(choice: Node, setting: Setting) -> int:
     """How many there are, if the label is not asked about itself."""
-    if choice.leaves().keys() & setting.label.leaves().keys():
+    if attribute(setting.schema, choice).leaves().keys() & setting.label.leaves().keys():
         raise QueryError("the label cannot be one of its own features")
     return choice_size(choice, setting)
 

@@ -21,9 +21,10 @@ from sulq.beyond.grids import Edges, Stumps
 from sulq.beyond.rules import Selected
 from sulq.beyond.transforms import Integers
 from sulq.errors import QueryError
+from sulq.learners.features import attribute
 from sulq.learners.hypothesis import Rule
 from sulq.queries.codes import Bins
-from sulq.queries.expressions import Column, Compare, Node, Not, col
+from sulq.queries.expressions import Column, Compare, Node, Not
 from sulq.schema import Integer, Real
 
 LONGEST = 64
@@ -121,11 +122,9 @@ class SmallConjunctions:
             if isinstance(whole, bool) or not isinstance(whole, int) or not 1 <= whole <= largest:
                 raise QueryError(f"{name} must be a whole number from 1 to {largest}, not {whole!r}")
         schema, own = setting.schema, {leaf.name for leaf in setting.label.leaves().values()}
-        person = None if schema.unit is None else schema.unit.column
-        given = (
-            [n for n in schema if n not in own and n != person] if self.features is None else self.features
-        )
-        nodes = [col(feature) if isinstance(feature, str) else feature for feature in given]
+        default = [name for name in schema.attributes if name not in own]
+        given = default if self.features is None else self.features
+        nodes = [attribute(schema, feature) for feature in given]
         if len({node.key for node in nodes}) < len(nodes):
             raise QueryError("a feature is named twice")
         if any(leaf.name in own for node in nodes for leaf in node.leaves().values()):

@@ -62,10 +62,9 @@ def _parity_options(parser: Any) -> None:
 def _stump(options: argparse.Namespace, schema: Schema) -> Select:
     label, edges = condition_in(options.label, schema), edges_in(options.bins, schema)
     own = {label} if isinstance(label, str) else {leaf.name for leaf in label.leaves().values()}
-    person = None if schema.unit is None else schema.unit.column
     columns = columns_in(options.features, schema)
     if columns is None:
-        columns = [name for name in schema if name not in own and name != person]
+        columns = [name for name in schema.attributes if name not in own]
     if len(set(columns)) < len(columns):
         raise QueryError("a feature is named twice")
     for name in edges:

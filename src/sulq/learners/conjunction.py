@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sulq.errors import QueryError
+from sulq.learners.features import attribute
 from sulq.learners.hypothesis import Rule
 from sulq.learners.learner import Learner, Rounds
-from sulq.queries.expressions import Column, Node, col
+from sulq.queries.expressions import Node, col
 from sulq.queries.query import Exact, mean, rational
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
@@ -62,10 +63,10 @@ class Conjunction(Learner[Rule]):
         """What the rule may be made of."""
         label = self._label(schema)
         if self.features is None:
-            names = [name for name, kind in schema.items() if isinstance(kind, Boolean)]
+            names = [name for name in schema.attributes if isinstance(schema[name], Boolean)]
             given: list[Node] = [col(name) for name in names if col(name).key != label.key]
         else:
-            given = [col(feature) if isinstance(feature, str) else feature for feature in self.features]
+            given = [attribute(schema, feature) for feature in self.features]
         if not given:
             raise QueryError("there are no features to make a conjunction of: name some")
         if len({feature.key for feature in given}) < len(given):
@@ -78,7 +79,7 @@ class Conjunction(Learner[Rule]):
         return [*given, *(~feature for feature in given)] if self.negations else given
 
     def _label(self, schema: Schema) -> Node:
-        label = Column(self.label) if isinstance(self.label, str) else self.label
+        label = attribute(schema, self.label)
         Scope(schema).condition(label)
         return label
 

@@ -1,11 +1,24 @@
-"""Which columns make up the rows' coordinates, for learners that see a row as a point in space."""
+"""Which columns are learned from: as expressions, and as coordinates where a row is a point in space."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
 from sulq.errors import QueryError
+from sulq.queries.expressions import Column, Node
 from sulq.schema import Boolean, Category, Integer, Real, Schema
+
+
+def attribute(schema: Schema, given: str | Node) -> Node:
+    """A feature or a label as an expression; a refusal if it looks at the column that says whose row it is.
+
+    >>> attribute(Schema({"sick": Boolean()}), "sick").described()
+    "column 'sick'"
+    """
+    expression = Column(given) if isinstance(given, str) else given
+    for leaf in expression.leaves().values():
+        schema.attribute(leaf.name)
+    return expression
 
 
 def feature_names(
@@ -18,7 +31,8 @@ def feature_names(
     """The columns that make up a feature vector, or a refusal.
 
     By default all numeric ones, and the boolean ones if `booleans`, `but` some; a column whose bounds are
-    equal says nothing and is left out. Named columns may be boolean, and must be able to vary.
+    equal says nothing and is left out. Named columns may be boolean, and must be able to vary. The column
+    that says whose row it is makes no feature, named or not.
 
     >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean(), "sex": Category(["f", "m"])})
     >>> feature_names(schema, None), feature_names(schema, ["sick"])
@@ -26,14 +40,15 @@ def feature_names(
     """
     if given is None:
         kinds = (Real, Integer, Boolean) if booleans else (Real, Integer)
-        numeric = [name for name, kind in schema.items() if isinstance(kind, kinds) and name not in but]
+        known = [name for name in schema.attributes if name not in but]
+        numeric = [name for name in known if isinstance(schema[name], kinds)]
         names = tuple(name for name in numeric if _can_vary(schema, name))
     elif isinstance(given, str):
         raise QueryError(f"features is a list of columns: [{given!r}]")
     else:
         names = tuple(given)
         for name in names:
-            if isinstance(schema[name], Category):
+            if isinstance(schema.attribute(name), Category):
                 raise QueryError(f"column {name!r} is a category: features are numeric or boolean")
             if not _can_vary(schema, name):
                 raise QueryError(f"column {name!r} cannot vary, its bounds are equal: leave it out")

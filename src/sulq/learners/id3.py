@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.learners.features import attribute
 from sulq.learners.growth import SPREAD, Draft, gain
 from sulq.learners.learner import Learner, Rounds
 from sulq.learners.tree import Tree
@@ -164,28 +165,31 @@ class ID3(Learner[Tree]):
 
     def questions(self, schema: Schema) -> list[Node]:
         """What the tree may ask of a row."""
-        label = self._label(schema)
-        columns = {leaf.name for leaf in label.leaves().values()}
-        names = [name for name in schema if name not in columns] if self.features is None else self.features
-        if isinstance(names, str):
-            raise QueryError(f"features is a list of columns: [{names!r}]")
-        if len(set(names)) < len(names):
-            raise QueryError("a feature is named twice")
-        for name in names:
-            if name in columns:
-                raise QueryError(f"the label is made of column {name!r}, which cannot be a feature too")
+        names = self._features(schema)
         for name in self.bins:
             if name not in names or not isinstance(schema[name], Integer | Real):
                 raise QueryError(f"bins are for features that are numbers, and {name!r} is none")
         way = self._way(schema)
         return [question for name in names for question in self._about(name, schema[name], way)]
 
+    def _features(self, schema: Schema) -> Sequence[str]:
+        """The columns to ask about, or a refusal."""
+        label = {leaf.name for leaf in self._label(schema).leaves().values()}
+        if self.features is None:
+            return [name for name in schema.attributes if name not in label]
+        if isinstance(self.features, str):
+            raise QueryError(f"features is a list of columns: [{self.features!r}]")
+        if len(set(self.features)) < len(self.features):
+            raise QueryError("a feature is named twice")
+        for name in self.features:
+            schema.attribute(name)
+            if name in label:
+                raise QueryError(f"the label is made of column {name!r}, which cannot be a feature too")
+        return self.features
+
     def _way(self, schema: Schema) -> str:
         """How to split: what is public decides it."""
-        label = Column(self.label) if isinstance(self.label, str) else self.label
-        looked_at = {leaf.name for leaf in label.leaves().values()}
-        names = [name for name in schema if name not in looked_at] if self.features is None else self.features
-        numbers = any(isinstance(schema[name], Integer | Real) for name in names)
+        numbers = any(isinstance(schema[name], Integer | Real) for name in self._features(schema))
         return self.split or ("binary" if numbers and self.pick == "choose" else "multiway")
 
     def _about(self, name: str, kind: Kind, way: str) -> list[Node]:
@@ -201,7 +205,7 @@ class ID3(Learner[Tree]):
         return [Compare("<", column, Constant(edge)) for edge in edges] if way == "binary" else list(cut)
 
     def _label(self, schema: Schema) -> Node:
-        label = Column(self.label) if isinstance(self.label, str) else self.label
+        label = attribute(schema, self.label)
         facts = Scope(schema).facts(label)
         if not isinstance(facts, Code) and not facts.flag:
             raise QueryError(

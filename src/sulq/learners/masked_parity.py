@@ -141,14 +141,14 @@ class MaskedParity(Learner[MaskedParityRule]):
         others = (self.index, self.switch, self.label)
         if isinstance(self.bits, str):
             raise QueryError(f"bits is a list of columns: [{self.bits!r}]")
-        named = [name for name in schema if name not in others] if self.bits is None else self.bits
+        named = [n for n in schema.attributes if n not in others] if self.bits is None else self.bits
         bits = tuple(named)
         if len(set(bits) | set(others)) < len(bits) + 3:
             raise QueryError("the bits, the index, the switch and the label must be different columns")
         for name in (*bits, self.switch, self.label):
-            if not isinstance(schema[name], Boolean):
+            if not isinstance(schema.attribute(name), Boolean):
                 raise QueryError(f"column {name!r} must be boolean")
-        kind = schema[self.index]
+        kind = schema.attribute(self.index)
         if not bits or not isinstance(kind, Integer) or (kind.low, kind.high) != (0, len(bits) - 1):
             raise QueryError(f"the index must be an integer column from 0 to {max(0, len(bits) - 1)}")
         return bits

@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from sulq.errors import QueryError
-from sulq.learners.features import feature_names
+from sulq.learners.features import attribute, feature_names
 from sulq.learners.hypothesis import Hypothesis, Origin, words
 from sulq.learners.learner import Learner, Rounds
 from sulq.pictures import bars
@@ -182,7 +182,7 @@ class Perceptron(Learner[Halfspace]):
 
     def _sides(self, schema: Schema) -> tuple[Node, Node, Node, tuple[str, str] | None]:
         """The label, when it is true, when it is false, and what to call false and true."""
-        label = Column(self.label) if isinstance(self.label, str) else self.label
+        label = attribute(schema, self.label)
         kind = schema[label.name] if isinstance(label, Column) else None
         if isinstance(label, Column) and isinstance(kind, Category):
             if len(kind.values) != 2:

@@ -60,7 +60,7 @@ class Denoised:
                 f"labels that are wrong at a rate of {float(rate):g} say nothing, or the opposite: "
                 "the rate must be below 1/2 (above it, learn the negation at 1 − rate)"
             )
-        if not isinstance(self.oracle.schema[self.label], Boolean):
+        if not isinstance(self.oracle.schema.attribute(self.label), Boolean):
             raise QueryError(f"the label {self.label!r} must be a boolean column")
         object.__setattr__(self, "rate", rate)
 

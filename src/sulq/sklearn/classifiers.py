@@ -17,7 +17,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.perceptron import Perceptron, score
 from sulq.learners.tree import End
 from sulq.schema import Boolean, Category, Kind, Schema, text
-from sulq.sklearn.estimator import Estimator, features_of
+from sulq.sklearn.estimator import Estimator
 from sulq.sklearn.labels import classes_of, codes_of, labels_of
 
 
@@ -34,7 +34,7 @@ class Classifier(ClassifierMixin, Estimator, ABC):
         label = "y"
         while label in frame or label in schema:
             label += "_"
-        learner = self._learner(features_of(schema), label)
+        learner = self._learner(list(schema.attributes), label)
         column, kind = self._label(codes_of(labels, classes), [text(value) for value in classes.tolist()])
         whole = Schema({**schema, label: kind}, schema.unit)
         self.hypothesis_ = self._learned(learner, {**frame, label: column}, whole)

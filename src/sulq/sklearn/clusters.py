@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sulq.learners.kmeans import KMeans as Learner
 from sulq.queries.vectors import features
 from sulq.schema import Kind, Real
-from sulq.sklearn.estimator import Estimator, features_of, plain
+from sulq.sklearn.estimator import Estimator, plain
 from sulq.sklearn.frames import kinds
 
 
@@ -56,7 +56,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Es
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of X. Spends epsilon. `y` is not looked at."""
         frame, schema = self._opened(X)
-        learner = Learner(plain(self.n_clusters), features_of(schema), **self._settings("iterations"))
+        learner = Learner(plain(self.n_clusters), list(schema.attributes), **self._settings("iterations"))
         self.hypothesis_ = self._learned(learner, frame, schema)
         self.cluster_centers_ = np.array(self.hypothesis_.natural)
         return self

@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sulq.learners import components as learners
 from sulq.schema import Kind, Real, Schema
-from sulq.sklearn.estimator import Estimator, features_of, plain
+from sulq.sklearn.estimator import Estimator, plain
 from sulq.sklearn.frames import kinds
 
 
@@ -92,7 +92,7 @@ class PCA(Projection):
         self.norm = norm
 
     def _learner(self, schema: Schema) -> learners.PCA:
-        names = features_of(schema)
+        names = list(schema.attributes)
         components = len(names) if self.n_components is None else plain(self.n_components)
         return learners.PCA(components, names, norm=plain(self.norm))
 
@@ -135,4 +135,4 @@ class TruncatedSVD(Projection):
         self.norm = norm
 
     def _learner(self, schema: Schema) -> learners.SVD:
-        return learners.SVD(plain(self.n_components), features_of(schema), norm=plain(self.norm))
+        return learners.SVD(plain(self.n_components), list(schema.attributes), norm=plain(self.norm))

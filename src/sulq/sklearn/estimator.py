@@ -91,11 +91,6 @@ class Estimator(BaseEstimator):
         return open_source(frame, Schema(known)).values(expression)
 
 
-def features_of(schema: Schema) -> list[str]:
-    """The columns to learn from: all but the one that says whose row it is."""
-    return [name for name in schema if schema.unit is None or name != schema.unit.column]
-
-
 def plain(value: Any) -> Any:
     """A number as Python has it: grids of parameters are often made with NumPy."""
     return value.item() if isinstance(value, np.generic) else value
