@@ -62,7 +62,7 @@ def test_without_it_the_answers_are_wrong() -> None:
     assert abs(truth.value - naive.value) > 0.1
 
 
-def test_the_best_attribute_stays_the_best_and_is_asked_as_it_is() -> None:
+def test_a_choice_is_asked_of_the_labels_as_they_are_and_even_flips_leave_the_best_the_best() -> None:
     true, noisy = tables(Fraction(3, 10))
     asked = sulq.Round([sulq.choose(["a", "k"], label="y"), sulq.choose(["a"], label="y", by="k")])
     exact, denoised = true.exact().ask(asked), noisy.exact().denoised("y", "0.3").ask(asked)

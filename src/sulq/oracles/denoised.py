@@ -11,6 +11,7 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.oracles.answers import Answer, Part, statistic
+from sulq.oracles.wrapper import Wrapper
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Constant, Node, col
 from sulq.queries.query import Exact, Query, rational, total
@@ -21,11 +22,10 @@ from sulq.schema import Boolean
 
 if TYPE_CHECKING:
     from sulq.learners.learner import Oracle
-    from sulq.schema import Schema
 
 
 @dataclass(frozen=True)
-class Denoised:
+class Denoised(Wrapper):
     """Answers as if the labels were right, where each was flipped with probability η = `rate`.
 
     Every query φ(x, y) that looks at the label becomes one other: ((1 − η)·φ(x, y) − η·φ(x, ȳ))/(1 − 2η). Of
@@ -33,10 +33,20 @@ class Denoised:
     and of the four terms the two with φ(x, t̄) cancel. Whoever answers does so as for any other query, so
     this wraps every oracle, and privacy is that oracle's. The price is a range larger by 1/(1 − 2η).
 
-    A choice by how well attributes predict the label is asked as it is, by majorities: flipped labels turn a
-    score s of n rows into (1 − 2η)·s + η·n on average, so the best attribute stays the best.
+    A choice by how well attributes predict the label is asked as it is, by majorities. If majorities were
+    counts, flips would turn a score s of n rows into (1 − 2η)·s + η·n on average, and the best attribute
+    would stay the best. But a majority is a maximum, and on average that is above the maximum of the
+    averages: where a value has few rows, or labels that are balanced, flips make a majority out of nothing.
+    An attribute of v values is flattered by up to √(η(1 − η)·v·n) rows. So an attribute of many values can
+    win that is not the best; `sulq.oracles.flips.behind` states by how much it can be worse.
 
-    `label`: a boolean column. `oracle.denoised(label, rate)` makes one of these.
+    `Answer.radius` is about the rows as they are: how far a number is from what the rewritten query comes to
+    on them, and how far a choice is from the best score by their labels. Which labels were flipped is chance
+    beyond that, and `sulq.oracles.flips` says how much; answers of `Source.sample`, about where the rows came
+    from, include it in their radius, except for choices.
+
+    `label`: a boolean column. `oracle.denoised(label, rate)` makes one of these. It offers what the oracle
+    inside does: `cost`, `error`, `influence`, `left`, `spent`, `remaining`, where that one has them.
 
     >>> import numpy as np, sulq
     >>> rng = np.random.default_rng(0)
@@ -64,25 +74,45 @@ class Denoised:
             raise QueryError(f"the label {self.label!r} must be a boolean column")
         object.__setattr__(self, "rate", rate)
 
-    @property
-    def schema(self) -> Schema:
-        return self.oracle.schema
-
-    @property
-    def promise(self) -> str:
-        return self.oracle.promise
-
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round, about the labels before they were flipped."""
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-        asked = [self._rewritten(query) for query in round_.queries]
-        answers = iter(self.oracle.ask(Round([query for own in asked for query in own], round_.share), run))
+        asked, inside = self._asked(round_)
+        answers = iter(self.oracle.ask(inside, run))
         scope = Scope(self.schema)
         return [
             _combined(query, [next(answers) for _ in own], own, scope)
             for query, own in zip(round_.queries, asked, strict=True)
         ]
+
+    def cost(self, round_: Round) -> Fraction:
+        """What a round would cost, as the oracle inside counts it. Nothing is spent."""
+        inside: Any = self.oracle
+        return Fraction(inside.cost(self._asked(round_)[1]))
+
+    def error(self, round_: Round, beta: float) -> list[float | None]:
+        """How far off each answer would be, as `Answer.radius` has it, but for a chance of `beta` each.
+
+        None where the oracle inside cannot say, and for a mean among rows chosen by their label.
+        """
+        asked, rewritten = self._asked(round_)
+        inside: Any = self.oracle
+        errors = iter(inside.error(rewritten, beta))
+        found = [[next(errors) for _ in own] for own in asked]
+        return [own[0] if len(own) == 1 else None for own in found]
+
+    def influence(self, round_: Round) -> list[float]:
+        """How far one made-up report can move each answer, where people report."""
+        asked, rewritten = self._asked(round_)
+        inside: Any = self.oracle
+        moved = iter(inside.influence(rewritten))
+        return [max(next(moved) for _ in own) for own in asked]
+
+    def _asked(self, round_: Round) -> tuple[list[Sequence[Query | Choice]], Round]:
+        """What is asked instead of each query, and all that as a round."""
+        if not isinstance(round_, Round):
+            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        asked = [self._rewritten(query) for query in round_.queries]
+        return asked, Round([query for own in asked for query in own], round_.share)
 
     def _rewritten(self, query: Query | Choice) -> Sequence[Query | Choice]:
         """What is asked instead: usually one query, but two for a mean among rows chosen by their label."""
@@ -120,6 +150,10 @@ class Denoised:
 
     def _looks(self, node: Node | None) -> bool:
         return node is not None and any(leaf.name == self.label for leaf in node.leaves().values())
+
+    def denoised(self, label: str, rate: Exact) -> Denoised:
+        """The same, where another label was flipped too."""
+        return Denoised(self, label, rate)
 
 
 def denoised(self: Oracle, label: str, rate: Exact) -> Denoised:

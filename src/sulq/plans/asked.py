@@ -11,14 +11,18 @@ from typing import Literal
 
 import numpy as np
 
+from sulq.learners.learner import Oracle
 from sulq.oracles.answers import Answer
+from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
-from sulq.oracles.exact import Exact
+from sulq.oracles.denoised import denoised
+from sulq.oracles.sample import Sample
+from sulq.oracles.surveys import Surveyor
+from sulq.oracles.wrapper import Wrapper
 from sulq.queries.choose import Choice
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
-from sulq.schema import Schema
 
 BETA = 0.05
 """The error of an answer is stated for 95 %."""
@@ -90,10 +94,11 @@ class Asked:
         return "; ".join(question.precision() for question in self.questions)
 
 
-class Watched:
+class Watched(Wrapper):
     """An oracle that passes every round on, and keeps what was asked.
 
-    `tell` is called with every round twice: before it is asked, and once it is answered.
+    `tell` is called with every round twice: before it is asked, and once it is answered. It offers what the
+    oracle inside does: `cost`, `error`, `influence`, `left`, `spent`, `remaining`, where that one has them.
 
     >>> import sulq
     >>> curator = Watched(sulq.randhie().curator(epsilon=1))
@@ -106,28 +111,36 @@ class Watched:
     """
 
     def __init__(
-        self, oracle: Curator | Exact, tell: Callable[[Asked, bool], None] = lambda asked, done: None
+        self, oracle: Oracle, tell: Callable[[Asked, bool], None] = lambda asked, done: None
     ) -> None:
         self.oracle = oracle
         self.asked: list[Asked] = []
         self._tell = tell
         self._scope = Scope(oracle.schema)
 
-    @property
-    def schema(self) -> Schema:
-        return self.oracle.schema
+    denoised = denoised
 
-    @property
-    def promise(self) -> str:
-        return self.oracle.promise
+    def cost(self, round_: Round) -> Fraction:
+        """What a round would cost, as the oracle inside counts it. Nothing is spent."""
+        return Fraction(self.oracle.cost(round_))
+
+    def error(self, round_: Round, beta: float) -> list[float | None]:
+        """How far off each answer would be, but for a chance of `beta` each, as the oracle inside says."""
+        errors: list[float | None] = self.oracle.error(round_, beta)
+        return errors
+
+    def influence(self, round_: Round) -> list[float]:
+        """How far one made-up report can move each answer, where people report."""
+        moved: list[float] = self.oracle.influence(round_)
+        return moved
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
-        """The answers of the oracle behind."""
-        cost = self.oracle.cost(round_) if isinstance(self.oracle, Curator) else Fraction(0)
+        """The answers of the oracle inside."""
+        cost = self.cost(round_) if self._uses_up else Fraction(0)
         asked = Asked(len(self.asked) + 1, questions_of(round_, self._scope), cost)
         self._tell(asked, False)
         before, started = self._spent(run), time.perf_counter()
-        answers = self.oracle.ask(round_, run)
+        answers: list[Answer] = self.oracle.ask(round_, run)
         asked = replace(
             asked,
             questions=questions_of(round_, self._scope, answers),
@@ -138,11 +151,21 @@ class Watched:
         self._tell(asked, True)
         return answers
 
+    @property
+    def _uses_up(self) -> bool:
+        """Whether answers are paid for: with a budget, or with people who are asked once."""
+        inside = self.innermost
+        return inside.fresh if isinstance(inside, Sample) else isinstance(inside, Curator | Surveyor)
+
     def _spent(self, run: str) -> Fraction:
         """What this run was charged so far: others may use the ledger at the same time."""
-        if isinstance(self.oracle, Exact):
-            return Fraction(0)
-        return sum((own.spent for own in self.oracle.ledger.runs() if own.name == run), Fraction(0))
+        inside = self.innermost
+        if isinstance(inside, ChunkCurator):
+            # Chunks are charged to a run of their own.
+            return inside.spent
+        if isinstance(inside, Curator):
+            return sum((own.spent for own in inside.ledger.runs() if own.name == run), Fraction(0))
+        return Fraction(-inside.left) if isinstance(inside, Surveyor) else Fraction(0)
 
 
 def questions_of(

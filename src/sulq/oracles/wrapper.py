@@ -1,0 +1,53 @@
+"""What is put around an oracle, and offers whatever that one offers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from sulq.schema import Schema
+
+
+class Wrapper:
+    """An oracle around another. What the other one does not have is missing here too."""
+
+    oracle: Any
+
+    @property
+    def schema(self) -> Schema:
+        schema: Schema = self.oracle.schema
+        return schema
+
+    @property
+    def promise(self) -> str:
+        return str(self.oracle.promise)
+
+    @property
+    def innermost(self) -> Any:
+        """The oracle that answers, whatever is around it."""
+        return getattr(self.oracle, "innermost", self.oracle)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds the oracle inside answered."""
+        return int(self.oracle.rounds)
+
+    @property
+    def queries(self) -> int:
+        """How many queries the oracle inside answered."""
+        return int(self.oracle.queries)
+
+    @property
+    def left(self) -> int:
+        """How many people, rows or chunks were not asked yet, where that is counted."""
+        return int(self.oracle.left)
+
+    @property
+    def spent(self) -> Fraction:
+        """What was charged so far, where there is a budget."""
+        return Fraction(self.oracle.spent)
+
+    @property
+    def remaining(self) -> Fraction:
+        """What is left of the budget, where there is one."""
+        return Fraction(self.oracle.remaining)
