@@ -54,6 +54,7 @@ def learn_at_unknown_rate(
     """
     if not rates:
         raise QueryError("name at least one rate that labels may be wrong at")
+    oracles = [Denoised(oracle, label, rate) for rate in rates]
     last = rational("share", share, most=1)
     own = getattr(learner, "share", None)
     part: Any = learner
@@ -61,11 +62,11 @@ def learn_at_unknown_rate(
         if last == 1:
             raise QueryError("share must be less than 1: the learner needs the rest")
         part = replace(learner, share=rational("share", own, most=1) * (1 - last) / len(rates))  # type: ignore[type-var]
+    _afford_all(part, oracles, last, run)
     found: dict[H, tuple[H, Fraction]] = {}
-    for given in rates:
-        denoised = Denoised(oracle, label, given)
+    for denoised in oracles:
         assert isinstance(denoised.rate, Fraction)
-        hypothesis: H = part.learn(denoised, f"{run}, rate {denoised.rate}")
+        hypothesis: H = part.learn(denoised, _run(run, denoised))
         # Where it came from is not what it says: two that say the same are one.
         found.setdefault(replace(hypothesis, origin=None), (hypothesis, denoised.rate))
     best = 0
@@ -74,3 +75,23 @@ def learn_at_unknown_rate(
         [answer] = oracle.ask(Round([choose(right)], last), run)
         best = int(answer.value)
     return list(found.values())[best]
+
+
+def _afford_all(learner: Learner[Any], oracles: Sequence[Denoised], last: Fraction, run: str) -> None:
+    """Refuse, with nothing spent, if the runs for all rates and the last question cannot all be paid for."""
+    afford = getattr(oracles[0].oracle, "afford", None)
+    if afford is None:
+        return
+    schema, label = oracles[0].schema, col(oracles[0].label)
+    rounds = [next(learner.rounds(schema)), *learner.later(schema)]
+    first, *later = [oracle.inside(round_) for oracle in oracles for round_ in rounds]
+    if learner.stake is None:
+        # What is chosen among does not matter for the price.
+        deciding = Round([choose([count(where=label), count(where=~label)])], last)
+        afford(first, _run(run, oracles[0]), None, [*later, deciding])
+    else:
+        afford(first, _run(run, oracles[0]), learner.stake * len(oracles) + last)
+
+
+def _run(run: str, denoised: Denoised) -> str:
+    return f"{run}, rate {denoised.rate}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from sulq.queries.rounds import Round
 from sulq.schema import Schema
 
 
@@ -12,6 +14,23 @@ class Wrapper:
     """An oracle around another. What the other one does not have is missing here too."""
 
     oracle: Any
+
+    def inside(self, round_: Round) -> Round:
+        """What the oracle inside is asked instead of a round: the same, if nothing else is said."""
+        return round_
+
+    def cost(self, round_: Round) -> Fraction:
+        """What a round would cost, as the oracle inside counts it. Nothing is spent."""
+        return Fraction(self.oracle.cost(self.inside(round_)))
+
+    def afford(
+        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+    ) -> bool:
+        """Refuse, with nothing spent, a run that could not be paid to its end; see `Curator.afford`."""
+        afford: Callable[..., bool] | None = getattr(self.oracle, "afford", None)
+        if afford is None:
+            return True
+        return afford(self.inside(round_), run, share, [self.inside(other) for other in later])
 
     @property
     def schema(self) -> Schema:

@@ -120,10 +120,6 @@ class Watched(Wrapper):
 
     denoised = denoised
 
-    def cost(self, round_: Round) -> Fraction:
-        """What a round would cost, as the oracle inside counts it. Nothing is spent."""
-        return Fraction(self.oracle.cost(round_))
-
     def error(self, round_: Round, beta: float) -> list[float | None]:
         """How far off each answer would be, but for a chance of `beta` each, as the oracle inside says."""
         errors: list[float | None] = self.oracle.error(round_, beta)
