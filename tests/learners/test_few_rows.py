@@ -1,0 +1,91 @@
+"""Learners on tables of no rows, of one, and of rows that are all the same: no error tells which it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+
+col = sulq.col
+SCHEMA: dict[str, Any] = {
+    "a": sulq.Boolean(),
+    "b": sulq.Boolean(),
+    "y": sulq.Boolean(),
+    "pay": sulq.Real(0, 100),
+    "age": sulq.Integer(0, 9),
+    "town": sulq.Category(["x", "z"]),
+}
+TABLES = {
+    "no rows": 0,
+    "one row": 1,
+    "equal rows": 3,
+}
+LEARNERS: dict[str, Any] = {
+    "tree": sulq.ID3("y"),
+    "tree, multiway": sulq.ID3("y", split="multiway"),
+    "tree, counts": sulq.ID3("y", pick="counts"),
+    "tree of a category": sulq.ID3("town"),
+    "clusters": sulq.KMeans(2),
+    "one cluster": sulq.KMeans(1),
+    "perceptron": sulq.Perceptron("y"),
+    "components": sulq.PCA(2),
+    "directions": sulq.SVD(2),
+    "conjunction": sulq.Conjunction("y", share=1),
+    "stumps": sulq.Select(sulq.Stumps(), "y"),
+    "thresholds": sulq.Select(sulq.Thresholds("age", [1, 5]), "y"),
+    "intervals": sulq.Select(sulq.Intervals("pay", [1, 50]), "y"),
+    "rectangles": sulq.Select(sulq.Rectangles([("pay", [1, 50]), ("age", [5])]), "y"),
+    "conjunctions": sulq.Select(sulq.Conjunctions(["a", "b"]), "y"),
+    "monotone conjunctions": sulq.Select(sulq.MonotoneConjunctions(["a", "b"]), "y"),
+    "small conjunctions": sulq.Select(sulq.SmallConjunctions(1, ["a", "b"]), "y"),
+    "parities": sulq.Select(sulq.Parities(["a", "b"]), "y"),
+    "labelings": sulq.Select(sulq.Labelings(["a", "b"], [[0, 0, 0, 1], [0, 1, 1, 0]]), "y"),
+    "halfspaces": sulq.Select(sulq.Halfspaces(["a", "b"]), "y"),
+    "a list": sulq.Select([col("a"), col("b")], "y"),
+    "exponential": sulq.Select([col("a"), col("b")], "y", mechanism="exponential"),
+    "parity": sulq.Parity("y", ["a", "b"]),
+}
+CURATORS: dict[str, dict[str, Any]] = {
+    "epsilon": {"epsilon": 1},
+    "much": {"epsilon": 1000},
+    "rho": {"rho": "0.1"},
+    "epsilon and delta": {"epsilon": 1, "delta": "1e-6"},
+}
+
+
+def table(rows: int, unit: sulq.Unit | None) -> sulq.Source:
+    data = {
+        "a": np.ones(rows, bool),
+        "b": np.zeros(rows, bool),
+        "y": np.ones(rows, bool),
+        "pay": np.full(rows, 100.0),
+        "age": np.full(rows, 9),
+        "town": np.array(["z"] * rows, dtype=object),
+        "person": np.arange(rows),
+    }
+    return sulq.open(data, sulq.Schema(SCHEMA, unit), threads=1)
+
+
+@pytest.mark.parametrize("unit", [None, sulq.Unit("person", 2)], ids=["a row each", "two rows"])
+@pytest.mark.parametrize("settings", CURATORS.values(), ids=CURATORS)
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_a_curator_teaches_without_an_error(
+    learner: Any, settings: dict[str, Any], unit: sulq.Unit | None
+) -> None:
+    """Rows may come or go, so that nobody may tell an empty table from one of a single row."""
+    for rows in TABLES.values():
+        curator = table(rows, unit).curator(**settings, neighbours="add-remove")
+        found = learner.learn(curator)
+        if found is not None:
+            assert found.describe()
+            assert found.predict({name: [1] if name != "town" else ["x"] for name in SCHEMA}) is not None
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_exact_answers_teach_without_an_error(learner: Any) -> None:
+    if isinstance(learner, sulq.Learner):
+        for rows in TABLES.values():
+            assert learner.learn(table(rows, None).exact()).describe()
