@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,21 +26,26 @@ VALUE, HIGH = sulq.col("value"), sulq.col("value") > 1
 
 
 class Remembering:
-    """An exact oracle about the distribution that looks up what it was asked before."""
+    """An exact oracle about the distribution that looks up what it was asked before.
 
-    def __init__(self, bend: float = 0.0) -> None:
+    `doubted`: the chances of all queries so far to miss their tolerance, added up.
+    """
+
+    def __init__(self, bend: float = 0.0, values: int = 3) -> None:
         rows = np.repeat([0, 1, 2], [1, 3, 6])
-        self.oracle = sulq.open({"value": rows}, {"value": sulq.Integer(0, 2)}).exact()
+        self.oracle = sulq.open({"value": rows}, {"value": sulq.Integer(0, values - 1)}).exact()
         self.schema = self.oracle.schema
         self.bend = bend
         self.known: dict[str, list[Any]] = {}
         self.tolerances: set[float] = set()
+        self.doubted = Fraction(0)
 
     def ask(self, round_: sulq.Round, run: str = "main") -> list[Any]:
         answers = []
         for query in round_.queries:
-            assert isinstance(query, sulq.Query) and query.tolerance is not None
+            assert isinstance(query, sulq.Query) and query.tolerance is not None and query.beta is not None
             self.tolerances.add(float(query.tolerance))
+            self.doubted += query.beta
             key = sulq.Round([query]).key
             if key not in self.known:
                 self.known[key] = self.oracle.ask(sulq.Round([query]))
@@ -175,6 +181,119 @@ def test_a_person_called_twice_at_once_is_told_of_both() -> None:
 
     run = simulated(at_once, Remembering(), epsilon=2, calls=2, beta=BETA)
     assert run.rounds == 2 and run.result in (0, 1, 2)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2), Fraction(4)])
+@pytest.mark.parametrize("calls", [1, 30])
+def test_a_reports_law_is_within_its_part_of_beta_however_answers_err(epsilon: Fraction, calls: int) -> None:
+    """All laws are worked out, for errors of every combination of signs: no chance is involved."""
+    oracle = Remembering()
+    simulator = simulation._Simulator(oracle, epsilon, calls, BETA)
+    call = Call(0, KaryResponse(3, epsilon), VALUE)
+    likelihoods = [simulator._likelihood([(call, report)]) for report in range(3)]
+    means = [float(oracle.oracle.ask(sulq.Round([sulq.mean(own.node)]))[0].value) for own in likelihoods]
+    base = np.array([float(call.randomizer.pmf(report, 0)) for report in range(3)])
+    true = np.array(
+        [sum(s * float(call.randomizer.pmf(w, v)) for v, s in enumerate(SHARES)) for w in range(3)]
+    )
+    for signs in itertools.product((-1, 0, 1), repeat=3):
+        told = np.array(
+            [
+                own.probability(mean + sign * simulator.tolerance)
+                for own, mean, sign in zip(likelihoods, means, signs, strict=True)
+            ]
+        )
+        keep = told / (base * simulator._most)
+        assert keep.max() <= 1
+        kept, never = base * keep, (1 - base @ keep) ** simulator._candidates
+        law = kept / kept.sum() * (1 - never) + never * base * (1 - keep) / (base @ (1 - keep))
+        assert np.abs(law - true).sum() / 2 <= 2 * BETA / (3 * calls)
+
+
+def wide() -> Calls[tuple[int, ...]]:
+    """A randomizer of many reports: every different candidate is a query."""
+    [a] = yield [Call(0, KaryResponse(60, epsilon=3), VALUE)]
+    return (int(a),)
+
+
+@pytest.mark.parametrize("protocol", [noninteractive, interactive, twice, wide])
+def test_the_chance_that_an_answer_misses_is_part_of_the_distance(protocol: Any) -> None:
+    for _ in range(5):
+        oracle = Remembering(values=60)
+        simulated(protocol, oracle, epsilon=3, calls=2, beta=BETA)
+        assert 0 < oracle.doubted <= Fraction(str(BETA)) / 3
+
+
+def test_a_protocol_that_asks_more_of_a_person_than_epsilon_is_refused() -> None:
+    """Two calls of ε = 3 at a promise of 1 would be 0.22 from the protocol's law, and not 0.01."""
+
+    def greedy() -> Calls[int]:
+        [a] = yield [Call(0, RandomizedResponse(2), HIGH)]
+        [b] = yield [Call(0, RandomizedResponse(2), HIGH)]
+        return int(a) + int(b)
+
+    oracle = Remembering()
+    with pytest.raises(sulq.BudgetError, match="epsilon = 2 exceeds"):
+        simulated(greedy, oracle, epsilon=1, calls=2, beta="0.01")
+    assert not oracle.known, "nothing was asked"
+    with pytest.raises(sulq.BudgetError):
+        simulated(greedy, oracle, epsilon="3.999999999", calls=2, beta="0.01")
+    assert simulated(greedy, Remembering(), epsilon=4, calls=2, beta="0.01").result in (0, 1, 2)
+    at_once = [Call(0, RandomizedResponse(1), HIGH)] * 3
+
+    def together() -> Calls[int]:
+        reports = yield at_once
+        return sum(map(int, reports))
+
+    with pytest.raises(sulq.BudgetError):
+        simulated(together, Remembering(), epsilon=2, calls=3, beta="0.01")
+
+
+def test_a_person_with_several_rows_is_promised_epsilon_over_all_of_them() -> None:
+    rows = {"who": np.repeat(np.arange(10), 4), "value": np.arange(40) % 3}
+    schema = sulq.Schema({"value": sulq.Integer(0, 2)}, sulq.Unit("who", rows=4))
+    people = sulq.open(rows, schema)
+
+    def of(epsilon: str) -> Callable[[], Calls[int]]:
+        def everyone() -> Calls[int]:
+            reports = yield [Call(row, RandomizedResponse(epsilon), HIGH) for row in range(40)]
+            return sum(map(int, reports))
+
+        return everyone
+
+    assert 0 <= run_locally(of("1/4"), people, epsilon=1) <= 40
+    simulated(of("1/4"), people.exact(), epsilon=1, calls=40, beta="0.5")
+    for too_much in ("1/3", "1", "0.2500001"):
+        with pytest.raises(sulq.BudgetError):
+            run_locally(of(too_much), people, epsilon=1)
+        with pytest.raises(sulq.BudgetError):
+            simulated(of(too_much), people.exact(), epsilon=1, calls=40, beta="0.5")
+
+
+def test_a_value_that_a_randomizer_does_not_know_counts_alike_in_both() -> None:
+    """Of three values a randomizer for two takes the third for the second: so must the simulation."""
+
+    def coarse() -> Calls[int]:
+        [report] = yield [Call(0, KaryResponse(2, epsilon=3), VALUE)]
+        return int(report)
+
+    own = float(KaryResponse(2, epsilon=3).pmf(1, 1))
+    true = {(1,): own * 0.9 + (1 - own) * 0.1, (0,): own * 0.1 + (1 - own) * 0.9}
+    oracle = Remembering()
+    found = [simulated(coarse, oracle, epsilon=3, calls=1, beta=BETA).result for _ in range(RUNS)]
+    assert distance([(report,) for report in found], true) <= BETA + STRAY
+
+
+def test_what_could_not_be_simulated_is_refused_at_once() -> None:
+    with pytest.raises(sulq.QueryError, match="candidates"):
+        simulated(noninteractive, Remembering(), epsilon=15, calls=2, beta=BETA)
+    with pytest.raises(sulq.QueryError, match="grid"):
+        simulated(noninteractive, Remembering(), epsilon=4, calls=2, beta="1e-6")
+    for calls in (0, 2.5, True):
+        with pytest.raises(sulq.QueryError, match="calls"):
+            simulated(noninteractive, Remembering(), epsilon=4, calls=calls, beta=BETA)  # type: ignore[arg-type]
+    with pytest.raises(sulq.QueryError, match="beta"):
+        simulated(noninteractive, Remembering(), epsilon=4, calls=2, beta=1)
 
 
 def test_more_calls_than_announced_or_too_many_values_are_refused() -> None:

@@ -96,7 +96,7 @@ class DesignResponse(NumberedReport):
 
     def pmf(self, report: int, value: int) -> Fraction:
         inside, outside = self._each
-        return inside if self._indicator[(int(report) - int(value)) % self.reports] else outside
+        return inside if self._indicator[(int(report) - self.possible(value)) % self.reports] else outside
 
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""

@@ -40,6 +40,10 @@ class FrequencyReport(ABC):
     def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The k frequencies."""
 
+    def possible(self, value: int) -> int:
+        """The possibility that `sample` takes a value for: what is outside counts as the nearest."""
+        return min(max(int(value), 0), self.k - 1)
+
     @property
     def exponent(self) -> None:
         return None

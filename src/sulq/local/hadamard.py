@@ -81,7 +81,7 @@ class HadamardResponse(NumberedReport):
 
     def pmf(self, report: int, value: int) -> Fraction:
         row, bit = divmod(int(report), 2)
-        true = (row & int(value)).bit_count() % 2 == bit
+        true = (row & self.possible(value)).bit_count() % 2 == bit
         return (self.support.own if true else 1 - self.support.own) / self.rows
 
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -65,7 +65,7 @@ class KaryResponse(NumberedReport):
         return moved - self.k * (moved >= self.k)
 
     def pmf(self, report: int, value: int) -> Fraction:
-        return self.support.own if int(report) == int(value) else self.support.other
+        return self.support.own if int(report) == self.possible(value) else self.support.other
 
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""

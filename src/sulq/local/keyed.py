@@ -80,7 +80,8 @@ class KeyedReport:
         number = np.asarray(value[1], dtype=np.float64)[which : which + 1]
         base, part = position(number, self.lows[which], self.highs[which], 1)
         up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
-        low, high = (self.inner.pmf(told, 2 * int(value[0]) + end) for end in (0, 1))
+        group = min(max(int(value[0]), 0), self.groups - 1)
+        low, high = (self.inner.pmf(told, 2 * group + end) for end in (0, 1))
         return (up * high + (1 - up) * low) / len(self.lows)
 
     def estimate(self, reports: ArrayLike) -> Floats:

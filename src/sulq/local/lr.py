@@ -20,6 +20,10 @@ from sulq.local.randomizer import Randomizer, rounded_up
 from sulq.privacy.budget import Number, exact
 from sulq.privacy.coins import arithmetic, decimal, exp
 
+Used = tuple[Fraction, Fraction]
+"""What a person spent: the product of ratios, and a sum of exponents for those that are known by these."""
+NOTHING: Used = Fraction(1), Fraction(0)
+
 
 class LocalRandomness:
     """LR_z of the papers, over a database z of people's values, with ε for each person.
@@ -41,8 +45,7 @@ class LocalRandomness:
     def __init__(self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Number) -> None:
         self._values = values
         self._epsilon = exact("epsilon", epsilon)
-        # By person: the product of the ratios used, and the sum of the exponents of those known by these.
-        self._used: dict[int, tuple[Fraction, Fraction]] = {}
+        self._used: dict[int, Used] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -60,28 +63,35 @@ class LocalRandomness:
         """
         person = self._person(i)
         with self._lock:
-            product, total = self._used.get(person, (Fraction(1), Fraction(0)))
-            if randomizer.exponent is None:
-                after = product * randomizer.ratio, total
-            else:
-                after = product, total + randomizer.exponent
-            if not at_most_power(after[0], self._epsilon - after[1]):
-                raise BudgetError("epsilon", _cost(after) - _cost((product, total)), self._left(person))
-            self._used[person] = after
+            self._used[person] = charged(self._used.get(person, NOTHING), randomizer, self._epsilon)
         return randomizer.sample(_one(of(self._values[person])))[0]
 
     def spent(self, i: int) -> float:
         """The ε that was spent on person i, rounded up."""
-        product, total = self._used.get(self._person(i), (Fraction(1), Fraction(0)))
-        return rounded_up(_cost((product, total)))
-
-    def _left(self, person: int) -> Fraction:
-        return self._epsilon - _cost(self._used.get(person, (Fraction(1), Fraction(0))))
+        return rounded_up(_cost(self._used.get(self._person(i), NOTHING)))
 
     def _person(self, i: int) -> int:
         if isinstance(i, bool) or not isinstance(i, int | np.integer) or not 0 <= i < len(self):
             raise QueryError(f"there is no person {i!r}: they are numbered from 0 to {len(self) - 1}")
         return int(i)
+
+
+def charged(used: Used, randomizer: Randomizer, epsilon: Fraction) -> Used:
+    """What a person spent once they have reported by one more randomizer; BudgetError if that is beyond ε.
+
+    >>> from sulq.local.response import RandomizedResponse
+    >>> product, total = charged(NOTHING, RandomizedResponse(1), Fraction(1))
+    >>> round(float(product), 3), total
+    (2.718, Fraction(0, 1))
+    """
+    product, total = used
+    if randomizer.exponent is None:
+        after = product * randomizer.ratio, total
+    else:
+        after = product, total + randomizer.exponent
+    if not at_most_power(after[0], epsilon - after[1]):
+        raise BudgetError("epsilon", _cost(after) - _cost(used), epsilon - _cost(used))
+    return after
 
 
 def at_most_power(ratio: Fraction, exponent: Fraction) -> bool:
@@ -102,7 +112,7 @@ def at_most_power(ratio: Fraction, exponent: Fraction) -> bool:
         digits *= 2
 
 
-def _cost(used: tuple[Fraction, Fraction]) -> Fraction:
+def _cost(used: Used) -> Fraction:
     """ε to fifty digits, rounded up: for people to read, while ratios are compared exactly."""
     product, total = used
     if product == 1:

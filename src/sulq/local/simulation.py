@@ -4,6 +4,14 @@ A protocol calls people: applies a local randomizer to one person's value and se
 drawn from a distribution, reports can be drawn without any person, from statistical queries alone: draw a
 report w as if from someone with value 0, ask how much more or less likely w is for people at large, and keep
 w with a probability in proportion (rejection sampling, B_{R,ε} of the full paper).
+
+**Why the result has nearly the protocol's law.** Let p be the law of the next report, given what the person
+said before, q that of a candidate, and M = (1 + φ)·e^ε. A person's calls have a ratio of at most e^ε in all,
+which is checked, so p ≤ e^ε·q. If a candidate w is kept with the chance p(w)/(q(w)·M), then what is kept has
+the law p, and each candidate is kept with the chance 1/M. Instead of p there is an estimate within (1 ± φ)·p.
+Both ways decide alike about a candidate, by the same draw, but for a chance of φ/M, so up to the first that
+is kept they differ with a chance of at most φ, whatever the estimates of other candidates depend on. Only so
+many candidates are drawn, and an answer may miss its tolerance. Each of these three gets a third of β.
 """
 
 from __future__ import annotations
@@ -12,17 +20,18 @@ import math
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.local.lr import LocalRandomness
-from sulq.local.randomizer import Randomizer
+from sulq.local.lr import NOTHING, LocalRandomness, Used, charged
+from sulq.local.randomizer import MOST_EPSILON, Randomizer, whole
 from sulq.oracles.answers import Answer
 from sulq.privacy.budget import Number, exact
-from sulq.queries.codes import Cross, Lookup
+from sulq.queries.codes import TABLE_BITS, Cross, Lookup
 from sulq.queries.expressions import Node
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
@@ -33,6 +42,10 @@ from sulq.sources.source import Source
 T = TypeVar("T")
 MOST_VALUES = 2**12
 """A person's value is one of few: there is a probability to work out for each."""
+MOST_CANDIDATES = 2**20
+MOST_CALLS = 2**30
+GRID = 2.0 ** (2 - TABLE_BITS)
+"""The values of a query, from −1 to 1, are on a lookup table's grid: at most this far from what is meant."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +74,10 @@ class Oracle(Protocol):
 class Simulation(Generic[T]):
     """What a simulated protocol found out, and what it took.
 
-    `queries` and `rounds` of statistical queries, each within `tolerance`. The law of `result` is within
-    `distance` (total variation) of the protocol's own with people drawn from the distribution, if they are.
+    `queries` and `rounds` of statistical queries, each asked for within `tolerance`. The law of `result` is
+    within `distance` (total variation) of the protocol's own with people drawn from the distribution that the
+    oracle answers about: one row after another, each equally likely, or with `Source.sample` where the rows
+    came from. That some answer misses its tolerance is counted in, at the chance that its query states.
     """
 
     result: T
@@ -73,13 +88,21 @@ class Simulation(Generic[T]):
 
 
 def run_locally(protocol: Callable[[], Calls[T]], people: Source, epsilon: Number) -> T:
-    """The protocol itself, on people who are each promised ε over all calls made to them."""
+    """The protocol itself, on people who are each promised ε over all calls made to them.
+
+    Each row plays a person. Where the schema has a unit, a person with m rows counts as m people who have ε/m
+    each, so that what is known of all their rows is within ε. Raises BudgetError at a call beyond that.
+    """
     values: dict[str, Any] = {}
-    oracle = LocalRandomness(range(people.rows), epsilon)
+    oracle = LocalRandomness(range(people.rows), _each(epsilon, people.schema))
 
     def report(call: Call) -> Any:
-        known = values.setdefault(call.value.key, people.values(Cross((call.value,))))
-        return oracle.ask(call.person, call.randomizer, lambda row: int(known[row]))
+        return oracle.ask(call.person, call.randomizer, lambda row: int(known(call.value)[row]))
+
+    def known(value: Node) -> Any:
+        if value.key not in values:
+            values[value.key] = people.values(Cross((value,)))
+        return values[value.key]
 
     running = protocol()
     try:
@@ -96,9 +119,13 @@ def simulated(
 ) -> Simulation[T]:
     """The protocol with reports drawn by statistical queries: Claims 5.9 and 5.10.
 
-    `epsilon`: what is promised to each person over all calls. `calls`: how many the protocol makes, at most.
-    `beta`: how far from the protocol's law the result's may be. Calls made at once to different people are
-    one round of queries, so a noninteractive protocol is simulated by nonadaptive queries.
+    `epsilon`: what is promised to each person over all calls; as in `run_locally`, a row has an equal part of
+    it where a person has several, and a protocol that asks for more is refused with BudgetError. `calls`: how
+    many the protocol makes, at most. `beta`: how far from the protocol's law the result's may be. Calls made
+    at once to different people are one round of queries, so a noninteractive protocol is simulated by
+    nonadaptive queries. Oracles keep the tolerance of a query, or refuse it. But the rows of
+    `Source.sample(fresh=False)` keep it only as long as questions do not depend on earlier answers: with
+    those, the distance is a promise for noninteractive protocols alone.
 
     >>> import sulq
     >>> from sulq.local.response import RandomizedResponse
@@ -111,7 +138,7 @@ def simulated(
     >>> simulation.rounds, simulation.result in (True, False)
     (1, True)
     """
-    simulator = _Simulator(oracle, float(exact("epsilon", epsilon)), calls, float(exact("beta", beta)))
+    simulator = _Simulator(oracle, _each(epsilon, oracle.schema), calls, float(exact("beta", beta)))
     running = protocol()
     try:
         asked = next(running)
@@ -123,33 +150,58 @@ def simulated(
         )
 
 
+def _each(epsilon: Number, schema: Schema) -> Fraction:
+    """What a row may spend: a person's part for each of their rows."""
+    return exact("epsilon", epsilon) / schema.rows_per_unit
+
+
 @dataclass
 class _Simulator:
     oracle: Oracle
-    epsilon: float
+    epsilon: Fraction
     calls: int
     beta: float
     queries: int = field(default=0, init=False)
     rounds: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        if self.calls < 1 or not self.beta < 1:
-            raise QueryError("a simulation needs a number of calls from 1, and beta below 1")
+        self._left = whole("the number of calls", self.calls, 1, MOST_CALLS)
+        if not self.beta < 1:
+            raise QueryError(f"beta must be less than 1, got {self.beta}")
         self._scope = Scope(self.oracle.schema)
         self._reports: dict[int, list[tuple[Call, Any]]] = {}
-        self._left = self.calls
-        # Half of β for what the answers are off by, half for drawing only so many candidates. A ratio of two
-        # estimates, each off by a factor 1 ± s, is off by 1 ± 3s = 1 ± φ, and what is kept by 1 ± 3φ.
-        self._slack = self.beta / (18 * self.calls)
-        self.tolerance = self._slack * math.exp(-2 * self.epsilon)
-        keep = math.exp(-self.epsilon) * (1 - 3 * self._slack) / (1 + 3 * self._slack)
-        self._candidates = math.ceil(math.log(2 * self.calls / self.beta) / -math.log1p(-keep))
+        self._used: dict[int, Used] = {}
+        # φ: a third of β for each call.
+        off = self.beta / (3 * self.calls)
+        power = math.exp(min(self.epsilon, MOST_EPSILON))
+        self._most = (1 + off) * power
+        self._candidates = math.ceil(math.log(1 / off) / -math.log1p(-1 / self._most))
+        if self._candidates > MOST_CANDIDATES:
+            raise QueryError(
+                f"epsilon = {float(self.epsilon):g} takes {self._candidates} candidates for every report, "
+                f"and at most {MOST_CANDIDATES} are drawn: simulate a protocol of a smaller epsilon"
+            )
+        # A call asks about every different candidate, and about what the person said before.
+        self._doubt = off / (self._candidates + 1)
+        self._spread = power - 1 / power
+        # A mean of g that is off by τ makes a likelihood off by τ·(e^ε − e^−ε) times that of value 0, which
+        # is at most e^ε times the likelihood. A ratio of two that are off by factors of 1 ± φ/3 is off
+        # by one of 1 ± φ.
+        self.tolerance = off / 3 / (power * self._spread) - GRID
+        if self.tolerance < GRID:
+            raise QueryError(
+                f"{self.calls} calls at epsilon = {float(self.epsilon):g} and beta = {self.beta:g} take "
+                "answers finer than a query's grid: allow fewer calls, a smaller epsilon or a larger beta"
+            )
 
     def reports(self, calls: Sequence[Call]) -> list[Any]:
         """A report for each call. Calls to different people are one round of queries."""
         self._left -= len(calls)
         if self._left < 0:
             raise QueryError(f"the protocol makes more than the {self.calls} calls that were announced")
+        for call in calls:
+            used = self._used.get(call.person, NOTHING)
+            self._used[call.person] = charged(used, call.randomizer, self.epsilon)
         found: dict[int, Any] = {}
         waiting = list(enumerate(calls))
         while waiting:
@@ -169,8 +221,7 @@ class _Simulator:
         """A report for each call, of different people, from one round of queries."""
         draws = [self._draw(call) for call in calls]
         asked = {likelihood.node.key: likelihood for draw in draws for likelihood in draw.likelihoods}
-        doubt = self.beta / (18 * self.calls)
-        queries = [mean(own.node, tolerance=self.tolerance, beta=doubt) for own in asked.values()]
+        queries = [mean(own.node, tolerance=self.tolerance, beta=self._doubt) for own in asked.values()]
         answers = self.oracle.ask(Round(queries), f"round {self.rounds}")
         self.rounds += 1
         self.queries += len(queries)
@@ -189,13 +240,12 @@ class _Simulator:
         return _Draw(list(reports), given, base, self._likelihood(before) if before else None)
 
     def _kept(self, draw: _Draw, likely: Mapping[str, float]) -> Any:
-        """The first candidate that is kept; the last, if none is, which is rare enough for half of β."""
+        """The first candidate that is kept; the last, if none is, which is rare enough for a third of β."""
         whole = 1.0 if draw.before is None else likely[draw.before.node.key]
         for candidate in draw.candidates:
             name = _name(candidate)
             probability = likely[draw.given[name].node.key] / whole
-            most = draw.base[name] * (1 + 3 * self._slack) * math.exp(self.epsilon)
-            if secrets.SystemRandom().random() < probability / most:
+            if secrets.SystemRandom().random() < probability / (draw.base[name] * self._most):
                 return candidate
         return draw.candidates[-1]
 
@@ -213,10 +263,9 @@ class _Simulator:
             for codes in product(*map(range, sizes))
         ]
         base = probabilities[0]
-        spread = math.exp(self.epsilon) - math.exp(-self.epsilon)
         # g of the paper, from −1 to 1: the queries' range does not depend on how likely a report is.
-        table = tuple(((probability / base - 1) / spread,) for probability in probabilities)
-        return _Likelihood(Lookup(Cross(tuple(values.values())), table), base, spread)
+        table = tuple(((probability / base - 1) / self._spread,) for probability in probabilities)
+        return _Likelihood(Lookup(Cross(tuple(values.values())), table), base, self._spread)
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,9 @@ class UnaryResponse(FrequencyReport):
     def pmf(self, report: Packed, value: int) -> Fraction:
         bits: list[int] = unpacked(np.asarray(report)[np.newaxis], self.k)[0].tolist()
         own, other = self.support.own, self.support.other
-        ones = sum(bits) - bits[int(value)]
-        return (own if bits[int(value)] else 1 - own) * other**ones * (1 - other) ** (self.k - 1 - ones)
+        said = bits[self.possible(value)]
+        ones = sum(bits) - said
+        return (own if said else 1 - own) * other**ones * (1 - other) ** (self.k - 1 - ones)
 
     def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
         """The k frequencies."""
