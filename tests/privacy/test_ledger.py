@@ -174,7 +174,7 @@ def test_a_closed_ledger_releases_nothing() -> None:
 def test_every_commit_is_forced_to_the_disk(tmp_path: Path) -> None:
     with opened(tmp_path / "ledger") as ledger:
         settings = [ledger._connected().execute(f"PRAGMA {name}") for name in ("journal_mode", "synchronous")]
-        assert [setting.fetchone() for setting in settings] == [("wal",), (2,)]  # 2 is FULL
+        assert [setting.fetchone() for setting in settings] == [("delete",), (3,)]  # 3 is EXTRA
 
 
 def test_the_last_of_ten_thousand_releases_costs_no_more_than_the_first() -> None:

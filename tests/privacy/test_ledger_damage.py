@@ -264,21 +264,24 @@ def test_a_damaged_index_cannot_hide_a_stored_answer(finished: Path) -> None:
         opened(finished)
 
 
-def test_a_lost_file_whose_log_remains_is_not_a_new_budget(tmp_path: Path) -> None:
-    path, received = tmp_path / "ledger", Received(tmp_path / "received")
+def test_a_lost_file_whose_journal_remains_is_not_a_new_budget(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
 
     def crash() -> None:
-        opened(path).release("run", "q", COST, token)
-        os._exit(KILLED)
+        ledger = opened(path)
+        ledger.release("run", "q", COST, token)
+        with ledger._transaction() as connection:
+            ledger._append(connection, "charge", "run", "another", COST, None)
+            os._exit(KILLED)
 
     assert ending(child(crash)) == KILLED
+    whole = path.read_bytes()
     path.unlink()
-    try:
-        with opened(path) as ledger:
-            check_that_charges_cover(ledger, received)
-            assert ledger.spent == COST
-    except LedgerError:
-        pass
+    with pytest.raises(LedgerError, match="ledger-journal is there, which belongs to it"):
+        opened(path)
+    path.write_bytes(whole)
+    with opened(path) as ledger:
+        assert (ledger.spent, ledger.verify()) == (COST, [])
 
 
 def test_a_full_database_releases_nothing_and_loses_nothing(tmp_path: Path) -> None:

@@ -38,7 +38,18 @@ from sulq.privacy.entries import (
     faults,
     seal_of,
 )
-from sulq.privacy.ledger_file import TABLES, connect, declared, gate, guarded, head
+from sulq.privacy.ledger_file import (
+    TABLES,
+    begin,
+    bring_into_one_file,
+    connect,
+    declared,
+    gate,
+    guarded,
+    head,
+    patiently,
+    strays,
+)
 
 JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
 
@@ -82,11 +93,16 @@ class Ledger:
         self._read_only = read_only
         self._closed = False
         self._connection: sqlite3.Connection | None = None
+        self._seen = (0, self._terms_hash)  # number and hash of an entry that the file must still have
+        self._place: tuple[int, int] | None = None
         with guarded(self.path):
             if self.path is not None:
                 if not read_only:
                     self._create(self.path)
+                self._place = _place(self.path)
                 self._compare(self.path)
+                if not read_only:
+                    bring_into_one_file(self.path)
             self._connected()
             _ledgers.add(self)
 
@@ -125,6 +141,7 @@ class Ledger:
         sulq.errors.BudgetError: the charge of epsilon = 1 exceeds what is left, 0, by 1; nothing was spent
         """
         exact_amount(cost)
+        seen = self._seen
         with self._transaction() as connection:
             charge, stored = _find(connection, run, question)
             if stored is not None:
@@ -133,19 +150,21 @@ class Ledger:
                 _, spent, _ = self._last(connection)
                 if spent + cost > self.total:
                     raise BudgetError(self.unit, requested=cost, remaining=self.total - spent)
-                self._append(connection, "charge", run, question, cost, None)
+                seen = self._append(connection, "charge", run, question, cost, None)
             elif charge.cost < cost:
                 raise LedgerError(
                     f"a question of run {run!r} was charged {charge.cost} before an interruption, and now "
                     f"costs {cost}, more than that covers; nothing was released; ask it in another run"
                 )
 
+        self._seen = max(self._seen, seen)
         fresh = answer()
 
         with self._transaction() as connection:
             _, stored = _find(connection, run, question)
             if stored is None:
-                self._append(connection, "answer", run, question, Fraction(0), fresh)
+                seen = self._append(connection, "answer", run, question, Fraction(0), fresh)
+        self._seen = max(self._seen, seen)
         return fresh if stored is None else stored
 
     def charged(self, run: str, question: str) -> bool:
@@ -233,6 +252,7 @@ class Ledger:
                 f"ledger {self.path} did not end with entry {number}: it was changed from outside, and "
                 f"verify() says more; nothing was released; {RESTORE}"
             )
+        self._seen = max(self._seen, (number, seal))
         return number, spent, seal
 
     def _append(
@@ -243,12 +263,15 @@ class Ledger:
         question: str,
         cost: Fraction,
         answer: str | None,
-    ) -> None:
+    ) -> tuple[int, str]:
+        """Add an entry; its number and hash."""
         number, spent, previous = self._last(connection)
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         row = (number + 1, kind, run, question, as_text(cost), answer, as_text(spent + cost), time, previous)
-        connection.execute(INSERT, (*row, seal_of(row), digest(question)))
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'head'", (f"{number + 1} {seal_of(row)}",))
+        seal = seal_of(row)
+        connection.execute(INSERT, (*row, seal, digest(question)))
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'head'", (f"{number + 1} {seal}",))
+        return number + 1, seal
 
     @contextmanager
     def _transaction(self, mode: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
@@ -256,11 +279,30 @@ class Ledger:
         with guarded(self.path):
             connection = self._connected()
             try:
-                connection.execute(f"BEGIN {mode}")
+                begin(connection, mode)
+                self._check_place(connection)
                 yield connection
-                connection.execute("COMMIT")
+                patiently(lambda: connection.execute("COMMIT"))
             finally:
                 connection.rollback()  # nothing to do after a commit
+
+    def _check_place(self, connection: sqlite3.Connection) -> None:
+        """Refuse if the path leads to another file than was opened, or to an older state of it.
+
+        Whoever goes by the path would find less spent than was.
+        """
+        if self.path is not None and _place(self.path) != self._place:
+            raise LedgerError(
+                f"ledger {self.path} is no longer the file that was opened: that was removed, or another was "
+                "put in its place; nothing was released; bring it back, and open it again"
+            )
+        number, seal = self._seen
+        rows = connection.execute("SELECT hash FROM entries WHERE number = ?", (number,)).fetchall()
+        if number and rows != [(seal,)]:
+            raise LedgerError(
+                f"ledger {self.path} no longer has entry {number} as it was: an older copy was put in its "
+                f"place, or it was changed; nothing was released; {RESTORE}"
+            )
 
     def _connected(self) -> sqlite3.Connection:
         if self._closed:
@@ -287,7 +329,13 @@ class Ledger:
 
     def _create(self, path: Path) -> None:
         """Link a finished file into place unless there is one: nobody ever sees it half made, or empty."""
+        left = strays(path)  # before the file is looked for, which whoever makes it does first
         if not path.exists():
+            if left:
+                raise LedgerError(
+                    f"ledger {path} is gone, but {left[0].name} is there, which belongs to it; nothing was "
+                    "released; bring back the ledger, or remove what is left of it"
+                )
             with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
                 draft = Path(folder, "draft")
                 with closing(connect(f"{draft.as_uri()}?mode=rwc")) as connection:
@@ -329,6 +377,15 @@ def _before_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=gate.release, after_in_child=gate.release)
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _readable(term: str | None) -> str:
