@@ -147,7 +147,10 @@ def test_a_dry_run_says_what_is_left_of_a_budget_and_leaves_it(
     assert spent(tmp_path / "people.csv.ledger") == Fraction(1, 4)
     command[command.index("--epsilon") + 1] = "2"
     assert main([*command, "--dry-run"]) == 2
-    assert "was made for another promise, ε = 1 (pure)" in capsys.readouterr().err
+    assert (
+        "the promise was ε = 1 (pure) and is ε = 2 (pure): the run would be refused"
+        in capsys.readouterr().err
+    )
 
 
 def test_where_the_number_of_rows_is_not_public_a_dry_run_has_to_be_told(

@@ -168,11 +168,11 @@ def test_entries_are_guarded_against_accidents(finished: Path) -> None:
 @pytest.mark.parametrize(
     ("unit", "total", "facts", "said"),
     [
-        ("rho", 1, FACTS, "unit is epsilon in the file and rho here"),
-        ("epsilon", 2, FACTS, "total is 1/1 in the file and 2/1 here"),
-        ("epsilon", 1, FACTS | {"rows": 7}, "fact rows is 20190 in the file and 7 here"),
-        ("epsilon", 1, FACTS | {"seed": None}, "fact seed is missing in the file and null here"),
-        ("epsilon", 1, {}, 'fact neighbours is "replace" in the file and missing here'),
+        ("rho", 1, FACTS, "the budget was epsilon = 1 and is rho = 1"),
+        ("epsilon", 2, FACTS, "the budget was epsilon = 1 and is epsilon = 2"),
+        ("epsilon", 1, FACTS | {"rows": 7}, "the number of rows was 20190 and is 7"),
+        ("epsilon", 1, FACTS | {"seed": None}, "seed was not stated and is null"),
+        ("epsilon", 1, {}, "neighbours was replace and is not stated"),
     ],
 )
 def test_a_file_made_for_something_else_is_refused(
@@ -181,7 +181,7 @@ def test_a_file_made_for_something_else_is_refused(
     with pytest.raises(LedgerError) as refused:
         Ledger(finished, unit, Fraction(total), facts)
     assert said in str(refused.value)
-    assert "name another file" in str(refused.value)
+    assert "another ledger would be a second budget on the same people" in str(refused.value)
     with opened(finished) as ledger:
         assert ledger.remaining == 0
 

@@ -36,6 +36,7 @@ from sulq.oracles.open import IN_MEMORY
 from sulq.plans.asked import Watched
 from sulq.plans.rehearsal import made_up, rehearse
 from sulq.privacy.ledger import Ledger
+from sulq.privacy.purpose import differences, terms, whole
 from sulq.schema import Schema
 from sulq.sources.source import Source
 from sulq.sources.source import open as open_source
@@ -184,12 +185,15 @@ def _left(path: Path, schema: Schema, promise: str, options: argparse.Namespace)
     if not path.exists():
         return f"{path} is not there yet, the run itself would make it"
     with Ledger.read(path) as ledger:
-        for name, value in facts.items():
-            if ledger.facts.get(name) != value:
-                raise LedgerError(
-                    f"ledger {path} was made for another {name}, {ledger.facts.get(name)}: the run would be "
-                    "refused"
-                )
+        kept = {name: value for name, value in ledger.facts.items() if name in facts}
+        different = differences(
+            terms(ledger.unit, ledger.total, kept) | whole(ledger.schema),
+            terms(ledger.unit, ledger.total, facts) | whole(schema.form()),
+        )
+        if different:
+            raise LedgerError(
+                f"ledger {path} was made for something else: {'; '.join(different)}: the run would be refused"
+            )
         return f"{spending(ledger.remaining, ledger.unit)} of {amount(ledger.total)} is left in {path}"
 
 

@@ -243,11 +243,12 @@ def dealt(
     if queries is None:
         raise QueryError("chunks need the number of queries beforehand: curator(…, queries=M)")
     kept = facts | {"answering": "printed" if as_printed else "chunks", "chunks": queries}
+
+    def book(at: Path | None) -> Ledger:
+        return Ledger(at, calibration.unit, calibration.total, kept, schema=source.schema.form())
+
     # What makes no sense is refused before there is a file.
-    book = Ledger(None, calibration.unit, calibration.total, kept)
     curator = ChunkCurator(
-        source, calibration, book, neighbours, truncate, chunks=queries, as_printed=as_printed
+        source, calibration, book(None), neighbours, truncate, chunks=queries, as_printed=as_printed
     )
-    if path is None:
-        return curator
-    return replace(curator, ledger=Ledger(path, calibration.unit, calibration.total, kept))
+    return curator if path is None else replace(curator, ledger=book(path))

@@ -47,7 +47,7 @@ def curator(
     path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
     facts = _facts(source, calibrated, neighbours)
     if joint:
-        record = Ledger(path, calibrated.unit, calibrated.total, facts)
+        record = Ledger(path, calibrated.unit, calibrated.total, facts, schema=source.schema.form())
         return Curator(source, calibrated, record, neighbours, truncate)
     return dealt(source, calibrated, neighbours, truncate, path, facts, queries, answering == "printed")
 

@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Any
 
 from sulq.errors import BudgetError, LedgerError
 from sulq.privacy.entries import (
@@ -50,8 +51,7 @@ from sulq.privacy.ledger_file import (
     patiently,
     strays,
 )
-
-JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | None"
+from sulq.privacy.purpose import FACT, JSON, SCHEMA, differences, terms, whole
 
 
 class Ledger:
@@ -59,7 +59,8 @@ class Ledger:
 
     `unit` says what is spent ("epsilon", "rho" or "queries") and `total` how much of it there is. `facts`
     are the public facts that tie the file to its data and its guarantee: a file made for others is refused.
-    Many threads and processes may share a file, and together they never spend more than `total`.
+    `schema`: the form of the schema that the fact of that name is the hash of; a later refusal can then say
+    what differs. Many threads and processes may share a file, and together never spend more than `total`.
 
     >>> ledger = Ledger(None, "epsilon", Fraction(1), {"rows": 20190})
     >>> ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187")
@@ -79,6 +80,7 @@ class Ledger:
         total: Fraction,
         facts: Mapping[str, JSON],
         *,
+        schema: JSON = None,
         read_only: bool = False,
     ) -> None:
         if unit not in ("epsilon", "rho", "queries"):
@@ -87,8 +89,8 @@ class Ledger:
         self.unit = unit
         self.total = exact_amount(total)
         self.facts = {name: json.loads(canonical(value)) for name, value in facts.items()}
-        self._terms = {"unit": unit, "total": as_text(total)}
-        self._terms |= {f"fact {name}": canonical(value) for name, value in facts.items()}
+        self.schema = schema
+        self._terms = terms(unit, total, facts)
         self._terms_hash = digest(canonical(self._terms))
         self._read_only = read_only
         self._closed = False
@@ -118,13 +120,14 @@ class Ledger:
         """
         file = Path(path).resolve()
         with guarded(file):
-            terms = declared(file)
+            kept = declared(file)
         try:
-            unit, total = terms.pop("unit"), Fraction(terms.pop("total"))
-            facts = {name.removeprefix("fact "): json.loads(value) for name, value in terms.items()}
+            unit, total = kept.pop("unit"), Fraction(kept.pop("total"))
+            schema = json.loads(kept.pop(SCHEMA, "null"))
+            facts = {name.removeprefix(FACT): json.loads(value) for name, value in kept.items()}
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             raise LedgerError(f"ledger {file} no longer says what it was made for; {RESTORE}") from None
-        return cls(file, unit, total, facts, read_only=True)
+        return cls(file, unit, total, facts, schema=schema, read_only=True)
 
     def release(self, run: str, question: str, cost: Fraction, answer: Callable[[], str]) -> str:
         """The answer to a question of a run: the stored one, or else a new one, charged first.
@@ -238,7 +241,7 @@ class Ledger:
             raise LedgerError("a ledger in memory cannot be copied, nor can its budget; give it a file")
         if self._read_only:
             return Ledger.read, (self.path,)
-        return Ledger, (self.path, self.unit, self.total, self.facts)
+        return partial(Ledger, schema=self.schema), (self.path, self.unit, self.total, self.facts)
 
     def _last(self, connection: sqlite3.Connection) -> tuple[int, Fraction, str]:
         """Number, running total and hash of the last entry, the one entry that a new one has to trust."""
@@ -344,22 +347,18 @@ class Ledger:
                     os.link(draft, path)
 
     def _write_terms(self, connection: sqlite3.Connection) -> None:
-        meta = self._terms | {"head": f"0 {self._terms_hash}"}
+        meta = self._terms | whole(self.schema) | {"head": f"0 {self._terms_hash}"}
         connection.executescript(TABLES)
         connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         connection.execute("COMMIT")
 
     def _compare(self, path: Path) -> None:
-        found, expected = declared(path), self._terms
-        differences = [
-            f"{name} is {_readable(found.get(name))} in the file and {_readable(expected.get(name))} here"
-            for name in found | expected
-            if found.get(name) != expected.get(name)
-        ]
-        if differences:
+        different = differences(declared(path), self._terms | whole(self.schema))
+        if different:
             raise LedgerError(
-                f"ledger {path} was made for something else: {', '.join(differences)}; "
-                "open it with the data and the budget it was made for, or name another file"
+                f"ledger {path} was made for something else: {'; '.join(different)}; open it with what it "
+                "was made for: another ledger would be a second budget on the same people, and both promises "
+                "add up"
             )
 
 
@@ -386,15 +385,6 @@ def _place(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _readable(term: str | None) -> str:
-    """A term for people: without the escapes of its canonical form."""
-    if term is None:
-        return "missing"
-    with suppress(ValueError):
-        return json.dumps(json.loads(term), ensure_ascii=False)
-    return term
 
 
 def _find(connection: sqlite3.Connection, run: str, question: str) -> tuple[Entry | None, str | None]:

@@ -83,7 +83,7 @@ def connect(uri: str) -> sqlite3.Connection:
     # SQLite's own complaint about damaged text would quote it; replaced letters are for verify() to find.
     connection.text_factory = lambda text: text.decode(errors="replace")
     # A commit is done when the journal's name is gone from the folder. If the power fails before that is on
-    # the disk, the journal is back, and would undo the charge of an answer that was given: EXTRA waits for it.
+    # the disk, the journal is back, and would undo the charge of an answer that was given: EXTRA waits.
     patiently(lambda: connection.execute("PRAGMA synchronous = EXTRA"))
     # On macOS an ordinary fsync may stop at the drive's cache.
     patiently(lambda: connection.execute("PRAGMA fullfsync = ON"))
