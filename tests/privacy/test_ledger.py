@@ -141,6 +141,37 @@ def test_text_that_cannot_be_stored_is_refused_and_not_repeated() -> None:
     assert ledger.spent == COST
 
 
+@pytest.mark.parametrize("run", [1, True, 1.5, None, b"run", ("run",), "lone \ud800"])
+def test_a_run_that_a_file_would_not_give_back_is_refused_at_the_door(tmp_path: Path, run: Any) -> None:
+    with opened(tmp_path / "ledger") as ledger:
+        with pytest.raises(LedgerError, match=r"the name of a run .*; nothing was released"):
+            ledger.release(run, "q", COST, never)
+        assert (ledger.spent, ledger.verify()) == (0, [])
+        with pytest.raises(LedgerError, match="a question"):
+            ledger.release("run", run, COST, never)
+        assert (ledger.spent, ledger.verify()) == (0, [])
+
+
+@pytest.mark.parametrize("secret", [20187, 2.5, True, None, b"20187"])
+def test_an_answer_that_is_no_text_is_refused_and_not_repeated(tmp_path: Path, secret: Any) -> None:
+    with opened(tmp_path / "ledger") as ledger:
+        with pytest.raises(LedgerError, match="an answer must be a text") as refused:
+            ledger.release("run", "q", COST, lambda: secret)
+        assert str(secret) not in str(refused.value) or secret is None
+        assert ledger.release("run", "q", COST, lambda: "42") == "42"
+        assert (ledger.spent, ledger.verify()) == (COST, [])
+
+
+@pytest.mark.parametrize("odd", ["", " ", "a\0b", "ε\n\t\r", "\U0001f600", "\ufffd\ufffe", "x" * 100_000])
+def test_any_other_text_comes_back_as_it_was(tmp_path: Path, odd: str) -> None:
+    with opened(tmp_path / "ledger") as ledger:
+        ledger.release(odd, odd, COST, lambda: odd)
+    with opened(tmp_path / "ledger") as ledger:
+        assert ledger.release(odd, odd, COST, never) == odd
+        assert [run.name for run in ledger.runs()] == [odd]
+        assert ledger.verify() == []
+
+
 def test_runs_are_counted_apart() -> None:
     ledger = opened(None)
     ledger.release("tree", "q0", COST, token)

@@ -15,6 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.oracles.answers import Answer
+from sulq.privacy.entries import check_run
 from sulq.queries.query import rational
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
@@ -58,6 +59,7 @@ class Learner(ABC, Generic[H]):
         under its name is answered from the store up to where it stopped, at no cost. A run that could not be
         paid to its end is refused before its first round: half of it would cost half and teach nothing.
         """
+        check_run(run)
         asked = self.rounds(oracle.schema)
         left, later = self.stake, self.later(oracle.schema)
         afford = getattr(oracle, "afford", None)

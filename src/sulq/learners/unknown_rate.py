@@ -11,6 +11,7 @@ from sulq.errors import QueryError
 from sulq.learners.hypothesis import Hypothesis
 from sulq.learners.learner import Learner, Oracle
 from sulq.oracles.denoised import Denoised
+from sulq.privacy.entries import check_run
 from sulq.queries.choose import choose
 from sulq.queries.expressions import col
 from sulq.queries.query import Exact, count, rational
@@ -52,6 +53,7 @@ def learn_at_unknown_rate(
     >>> rule.describe(), rate
     ('a and b', Fraction(1, 5))
     """
+    check_run(run)
     if not rates:
         raise QueryError("name at least one rate that labels may be wrong at")
     oracles = [Denoised(oracle, label, rate) for rate in rates]

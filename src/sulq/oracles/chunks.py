@@ -19,6 +19,7 @@ from sulq.errors import BudgetError, QueryError
 from sulq.oracles.answers import Answer
 from sulq.oracles.curator import Curator
 from sulq.privacy.calibration import Calibration, Terms
+from sulq.privacy.entries import check_run
 from sulq.privacy.ledger import Ledger
 from sulq.queries.choose import Choice
 from sulq.queries.query import Exact, Neighbours, Query
@@ -225,6 +226,7 @@ class ChunkCurator(Curator):
 
 
 def _check(run: str) -> None:
+    check_run(run)
     if run in (CHUNKS, ORDER):
         raise QueryError(f"the run {run!r} is the curator's own: name yours otherwise")
 

@@ -19,6 +19,7 @@ from sulq.local.tails import Contributions, by_frequency
 from sulq.oracles.answers import Answer
 from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
+from sulq.privacy.entries import check_run
 from sulq.queries.expressions import Node
 from sulq.queries.rounds import Round
 
@@ -61,6 +62,7 @@ class Crowd(Surveyor):
         Raises BudgetError, with nobody asked, if too few people are left, and AdaptivityError at a second
         round if the crowd is not interactive.
         """
+        check_run(run)
         if self.rounds and not self.interactive and (run, round_.key) not in self._told:
             raise AdaptivityError(
                 "this crowd answers one round, and was asked a second: ask everything at once, or make the "

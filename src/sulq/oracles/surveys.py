@@ -17,6 +17,7 @@ from sulq.local.tails import Contributions, beyond, radius
 from sulq.oracles.answers import Answer, Part, chosen, statistic
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.denoised import denoised
+from sulq.privacy.entries import check_run
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.functions import refuse_row_functions
@@ -149,6 +150,7 @@ class Surveyor(ABC):
 
         Raises BudgetError, with nobody asked, if too few people are left.
         """
+        check_run(run)
         refuse_row_functions()
         surveys = self.surveys(round_)
         if (run, round_.key) not in self._told:

@@ -131,3 +131,23 @@ def exact_amount(amount: Fraction) -> Fraction:
     if not isinstance(amount, Fraction) or amount < 0:
         raise LedgerError(f"a budget or a charge is an exact Fraction of at least 0, not {amount!r}")
     return amount
+
+
+def check_text(what: str, given: object) -> None:
+    """Refuse what a file would not give back as it was: its entry would look changed for good.
+
+    >>> check_text("the name of a run", 1)
+    Traceback (most recent call last):
+    sulq.errors.LedgerError: the name of a run must be a text, not of type int; nothing was released
+    """
+    if not isinstance(given, str):
+        raise LedgerError(f"{what} must be a text, not of type {type(given).__name__}; nothing was released")
+    try:
+        given.encode()
+    except UnicodeEncodeError:  # would carry the text
+        raise LedgerError(f"{what} has letters that UTF-8 cannot write; nothing was released") from None
+
+
+def check_run(run: object) -> None:
+    """Refuse a name that no ledger could keep, also where there is none: a run may move to one."""
+    check_text("the name of a run", run)

@@ -33,6 +33,8 @@ from sulq.privacy.entries import (
     Run,
     as_text,
     canonical,
+    check_run,
+    check_text,
     digest,
     entry_in,
     exact_amount,
@@ -144,6 +146,8 @@ class Ledger:
         sulq.errors.BudgetError: the charge of epsilon = 1 exceeds what is left, 0, by 1; nothing was spent
         """
         exact_amount(cost)
+        check_run(run)
+        check_text("a question", question)
         seen = self._seen
         with self._transaction() as connection:
             charge, stored = _find(connection, run, question)
@@ -162,6 +166,7 @@ class Ledger:
 
         self._seen = max(self._seen, seen)
         fresh = answer()
+        check_text("an answer", fresh)
 
         with self._transaction() as connection:
             _, stored = _find(connection, run, question)
@@ -172,6 +177,7 @@ class Ledger:
 
     def charged(self, run: str, question: str) -> bool:
         """Whether a question was charged in a run before, so that it costs nothing there any more."""
+        check_run(run)
         with self._transaction("DEFERRED") as connection:
             charge, _ = _find(connection, run, question)
         return charge is not None
