@@ -169,7 +169,7 @@ def test_a_dry_run_with_a_number_of_rows_reads_no_row(
     def read(*_: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr("sulq.sources.readers.Relation.parts", read)
+    monkeypatch.setattr("sulq.sources.csv_files.CsvFiles._chunks", read)
     command = ["learn", "pca", *people, "--components", "1", "--epsilon", "1", "--dry-run"]
     assert main([*command, "--rows", "100"]) == 0
     with pytest.raises(AssertionError, match="a row was read"):
@@ -232,3 +232,17 @@ def test_on_a_terminal_one_line_tells_of_the_round_and_goes_away() -> None:
     assert "round 1: how many rows, in 5 groups" in shown
     assert "\n" not in shown
     assert shown.endswith("\r\x1b[2K")
+
+
+def test_line_ends_in_quotes_are_read_where_they_are_declared(tmp_path: Path, capsys: Captured) -> None:
+    people = write_people(tmp_path)
+    data = Path(people[0])
+    header, first, *lines = data.read_text().splitlines()
+    data.write_text("\n".join([f"{header},note", f'{first},"two\nlines"', *lines, ""]))
+    command = ["learn", "pca", *people, "--components", "1", "--epsilon", "1", "--dry-run"]
+    told = []
+    for option in ([], ["--quoted-newlines"]):
+        assert main([*command, *option]) == 0
+        told.append(capsys.readouterr().out)
+    assert "601 made-up rows" in told[0]
+    assert "600 made-up rows" in told[1]

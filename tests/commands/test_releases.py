@@ -265,7 +265,7 @@ def test_a_dry_run_with_a_number_of_rows_reads_no_row(
     def read(*_: object) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr("sulq.sources.readers.Relation.parts", read)
+    monkeypatch.setattr("sulq.sources.csv_files.CsvFiles._chunks", read)
     assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "100000") == 0
     assert "there are 100,000" in words(capsys.readouterr().out)
     assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "10") == 2

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -184,12 +185,21 @@ def test_what_cannot_be_is_refused_with_nothing_spent(tmp_path: Path) -> None:
 
 
 def test_rows_without_a_fixed_order_are_not_dealt(tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text("sick\n" + "true\nfalse\n" * 50)
-    source = sulq.open(tmp_path / "people.csv", {"sick": sulq.Boolean()})
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT range % 2 = 0 AS sick FROM range(100)")
+    source = sulq.open(tmp_path / "people.duckdb", {"sick": sulq.Boolean()}, table="people")
     for ledger in (None, ":memory:"):
         with pytest.raises(sulq.QueryError, match="another order"):
             source.curator(1, ledger=ledger, answering="chunks", queries=2)
     assert not list(tmp_path.glob("*.ledger"))
+
+
+def test_lines_of_a_csv_file_are_dealt_as_they_come(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("sick\n" + "true\nfalse\n" * 50)
+    source = sulq.open(tmp_path / "people.csv", {"sick": sulq.Boolean()})
+    curator = source.curator(1, answering="chunks", queries=2)
+    curator.ask(sulq.Round([sulq.count(where=sulq.col("sick"))]))
+    assert (curator.spent, getattr(curator, "left", None)) == (1, 1)
 
 
 def test_a_ledger_is_for_its_chunks_and_no_others(tmp_path: Path) -> None:

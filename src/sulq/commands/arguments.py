@@ -49,6 +49,12 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         help="what is public about the columns; `sulq schema draft` begins one",
     )
     parser.add_argument("--table", help="the table, if the data is a DuckDB database")
+    parser.add_argument(
+        "--quoted-newlines",
+        action="store_true",
+        help="cells of the CSV file may have line ends in quotes; only for a file known to be well-formed, "
+        "as then one open quote swallows the rows after it",
+    )
 
 
 def _add_privacy(group: Any) -> None:

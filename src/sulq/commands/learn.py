@@ -52,7 +52,7 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
     """
     budget = budget_given(options)
     schema = Schema.of(options.schema)
-    source = open_source(options.data, schema, table=options.table)
+    source = open_source(options.data, schema, table=options.table, quoted_newlines=options.quoted_newlines)
     learner = command.learner(options, schema)
     ledger = ledger_file(options.data, options.ledger)
     check_writable(options, ledger)

@@ -1,15 +1,17 @@
-"""The inner loops of exact sums and of elimination: compiled from C where possible, otherwise NumPy's.
+"""The inner loops of sums, elimination and CSV: compiled from C where possible, otherwise NumPy's.
 
 Both return the same integers bit for bit, so which one runs is a matter of time alone.
 """
 
 from sulq.loops.compiled import LIBRARY
-from sulq.loops.plain import Cleaning, Members
+from sulq.loops.plain import Cleaning, Cut, Members
 
 if LIBRARY is None:
     from sulq.loops.plain import (
         codes_of_entries,
+        cut_csv,
         echelon,
+        gather_csv,
         gram,
         joint_counts,
         nearest,
@@ -20,7 +22,9 @@ if LIBRARY is None:
 else:
     from sulq.loops.compiled import (
         codes_of_entries,
+        cut_csv,
         echelon,
+        gather_csv,
         gram,
         joint_counts,
         nearest,
@@ -31,9 +35,12 @@ else:
 
 __all__ = [
     "Cleaning",
+    "Cut",
     "Members",
     "codes_of_entries",
+    "cut_csv",
     "echelon",
+    "gather_csv",
     "gram",
     "joint_counts",
     "nearest",

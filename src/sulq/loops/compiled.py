@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sulq.loops import plain
-from sulq.loops.plain import Cleaning, Floats, Integers, Matrix, Members, Words
+from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Members, Words
 
 LINE = 64
 WIDEST = 1024
@@ -65,11 +65,13 @@ def _loaded() -> ctypes.CDLL | None:
         "product": [_Matrix, _Matrix, whole, address, address],
         "nearest": [_Matrix, whole, address, address, whole, address, address],
         "echelon": [address, whole, whole, whole, address],
+        "cut_csv": [address, whole, ctypes.c_uint8, *[whole] * 2, address, *[whole] * 2, *[address] * 3],
+        "gather_csv": [address, address, address, whole, address, address, address],
     }
     for name, arguments in takes.items():
         function = getattr(library, name)
         function.argtypes, function.restype = arguments, None
-    library.echelon.restype = whole
+    library.echelon.restype = library.cut_csv.restype = whole
     return library
 
 
@@ -145,6 +147,29 @@ def echelon(rows: Words, columns: int) -> tuple[Words, Integers]:
     pivots = np.empty(len(rows), dtype=np.int64)
     rank = LIBRARY.echelon(_at(rows), *rows.shape, columns, _at(pivots))
     return rows[:rank], pivots[:rank]
+
+
+def cut_csv(text: Bytes, delimiter: int, across: bool, last: bool, wanted: Sequence[int], room: int) -> Cut:
+    text = np.ascontiguousarray(text, dtype=np.uint8)
+    fields = np.array(wanted, dtype=np.int64)
+    room = min(room, len(text))  # a row has a line end, or is the last and not empty
+    starts, lengths = np.empty((2, len(fields), room), dtype=np.int64)
+    consumed = ctypes.c_int64()
+    settings = (delimiter, across, last, _at(fields), len(fields), room)
+    rows = LIBRARY.cut_csv(
+        _at(text), len(text), *settings, _at(starts), _at(lengths), ctypes.addressof(consumed)
+    )
+    return Cut(starts[:, :rows], lengths[:, :rows], consumed.value)
+
+
+def gather_csv(text: Bytes, starts: Integers, lengths: Integers) -> tuple[Integers, Bytes, NDArray[np.bool_]]:
+    text, starts, lengths = map(np.ascontiguousarray, (text, starts, lengths))
+    offsets = np.empty(len(starts) + 1, dtype=np.int64)
+    data = np.empty(int(np.maximum(lengths, 0).sum()), dtype=np.uint8)
+    present = np.empty(len(starts), dtype=np.bool_)
+    places = (_at(starts), _at(lengths), len(starts), _at(offsets), _at(data), _at(present))
+    LIBRARY.gather_csv(_at(text), *places)
+    return offsets, data[: offsets[-1]], present
 
 
 def _check(out: NDArray[Any], values: NDArray[Any], dtype: type[np.generic]) -> None:

@@ -207,3 +207,119 @@ FAST int64_t echelon(uint64_t *rows, int64_t n, int64_t words, int64_t columns, 
     }
     return rank;
 }
+
+/* Where `byte` is next in [from, to), or `to`. */
+INLINE int64_t find(const uint8_t *text, int64_t from, int64_t to, uint8_t byte) {
+    const uint8_t *at = to > from ? memchr(text + from, byte, (size_t)(to - from)) : 0;
+    return at ? at - text : to;
+}
+
+/* Cuts the text of a CSV file into rows, `room` of them at most, and says where the cells of some fields are. `wanted`
+   has `many` numbers of fields, in order; `starts` and `lengths` have room for each of them, one field after the other.
+   A length of -1 is a missing cell. `across` lets a quoted cell have line ends; `last` says that nothing follows the
+   text, so that a row may end where the text does. The rows found are returned, and `consumed` is where they end. */
+int64_t cut_csv(const uint8_t *text, int64_t n, uint8_t delimiter, int64_t across, int64_t last, const int64_t *wanted,
+                int64_t many, int64_t room, int64_t *starts, int64_t *lengths, int64_t *consumed) {
+    int64_t row = 0, at = 0;
+    while (row < room && at < n) {
+        int64_t stop = n, next = n;
+        if (!across) {
+            stop = find(text, at, n, '\n');
+            if (stop == n && !last) break;
+            next = stop < n ? stop + 1 : n;
+            if (stop < n && stop > at && text[stop - 1] == '\r') stop--;
+        }
+        int64_t place = 0, field = 0, p = at;
+        while (across || place < many) {
+            int64_t start = p, end, readable = 1;
+            if (p < stop && text[p] == '"') {
+                start = p + 1;
+                end = find(text, start, stop, '"');
+                while (end + 1 < stop && text[end + 1] == '"') end = find(text, end + 2, stop, '"');
+                if (end >= stop) { /* it is not closed: nothing more can be read in this row */
+                    p = stop;
+                    break;
+                }
+                p = end + 1;
+                int64_t closed = p == stop || text[p] == delimiter || text[p] == '\n' ||
+                                 (across && text[p] == '\r' && p + 1 < stop && text[p + 1] == '\n');
+                readable = closed;
+                while (p < stop && text[p] != delimiter && text[p] != '\n') p++;
+            } else {
+                while (p < stop && text[p] != delimiter && text[p] != '\n') p++;
+                end = p;
+                if (p < stop && text[p] == '\n' && end > start && text[end - 1] == '\r') end--;
+            }
+            if (place < many && wanted[place] == field) {
+                starts[place * room + row] = start;
+                lengths[place * room + row] = readable && end > start ? end - start : -1;
+                place++;
+            }
+            if (p == stop || text[p] == '\n') break;
+            p++;
+            field++;
+        }
+        if (across) {
+            if (p == n && !last) break;
+            next = p < n ? p + 1 : n;
+        }
+        for (; place < many; place++) {
+            starts[place * room + row] = at;
+            lengths[place * room + row] = -1;
+        }
+        at = next;
+        row++;
+    }
+    *consumed = at;
+    return row;
+}
+
+/* Whether bytes are text in UTF-8, by table 3-7 of the Unicode standard. */
+INLINE int is_text(const uint8_t *bytes, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, bytes + i, sizeof eight);
+        if (eight & 0x8080808080808080) break;
+    }
+    while (i < n) {
+        uint8_t lead = bytes[i++];
+        if (lead < 0x80) continue;
+        int more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+        if (lead < 0xc2 || lead > 0xf4 || n - i < more) return 0;
+        uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+        uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+        if (bytes[i] < low || bytes[i] > high) return 0;
+        for (int k = 1; k < more; k++)
+            if ((bytes[i + k] & 0xc0) != 0x80) return 0;
+        i += more;
+    }
+    return 1;
+}
+
+/* Puts cells that `cut_csv` found one behind the other, each doubled quote of a quoted cell once. A cell that is not
+   text is missing: `present` says which are there. Cell i is offsets[i] to offsets[i + 1] of `data`. */
+void gather_csv(const uint8_t *text, const int64_t *starts, const int64_t *lengths, int64_t n, int64_t *offsets,
+                uint8_t *data, uint8_t *present) {
+    int64_t used = 0;
+    offsets[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint8_t *cell = text + starts[i];
+        int64_t length = lengths[i], copied = 0;
+        present[i] = length >= 0 && is_text(cell, length);
+        if (present[i]) {
+            /* Before a quoted cell, and before no other, stands a quote. */
+            if (starts[i] > 0 && cell[-1] == '"' && memchr(cell, '"', (size_t)length)) {
+                for (int64_t j = 0; j < length; j++) {
+                    data[used + copied++] = cell[j];
+                    if (cell[j] == '"') j++;
+                }
+            } else {
+                memcpy(data + used, cell, (size_t)length);
+                copied = length;
+            }
+        }
+        used += copied;
+        offsets[i + 1] = used;
+    }
+}

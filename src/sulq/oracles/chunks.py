@@ -81,8 +81,8 @@ class ChunkCurator(Curator):
             raise QueryError(f"{self.source.rows} rows cannot be dealt to {self.chunks} queries")
         if not self.source.ordered:
             raise QueryError(
-                "the rows of a CSV file or a database may come in another order when they are read again, "
-                "and one of them in a second chunk: use Parquet, or open a table that is in memory"
+                "the rows of a database may come in another order when they are read again, and one of them "
+                "in a second chunk: use Parquet or CSV, or open a table that is in memory"
             )
         if self.calibration.unit == "queries":
             raise QueryError("the SuLQ paper's calibrations answer with all rows: answering='joint'")

@@ -112,22 +112,22 @@ class _MadeUp:
     """A reader of made-up rows: a piece is drawn when it is read, and is the same when it is read again."""
 
     whole = False
+    ordered = True
 
     def __init__(self, schema: Schema, rows: int, seed: int, shares: Mapping[str, Floats]) -> None:
         self._schema = schema
         self._shares = shares
         self._seed = seed
         self._unit = schema.unit
-        self.rows: int | None = rows
-        self._number = rows
+        self.rows = rows
         names = list(schema) if self._unit is None else list(dict.fromkeys([*schema, self._unit.column]))
         self._places = {name: place for place, name in enumerate(names)}
         self.types: Mapping[str, pa.DataType] = {name: self._column(name, 0, 1).type for name in names}
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
         pieces = (
-            (name, start, self._column(name, start, min(PIECE, self._number - start)))
-            for start in range(0, self._number, PIECE)
+            (name, start, self._column(name, start, min(PIECE, self.rows - start)))
+            for start in range(0, self.rows, PIECE)
             for name in columns
         )
         return [pieces]

@@ -29,6 +29,8 @@ Encoded = NDArray[Any]
 SHORT_DICTIONARY = 256
 MOST_KNOWN = 2**12
 """Of how many texts the codes are remembered, whatever a column holds."""
+LONGEST_NUMBER = 2**20
+"""No text of more bytes is read as a number: DuckDB fails on one of 4 GB."""
 
 
 def dtype_of(kind: Kind) -> np.dtype[Any]:
@@ -221,8 +223,11 @@ def parsed(array: pa.Array, sql: str) -> pa.Array:
     """Text read as an SQL expression of `x` reads it, null where it cannot."""
     if not hasattr(_thread, "duckdb"):
         _thread.duckdb = duckdb.connect(config={"threads": 1})
-    texts = pa.table({"x": array.cast(pa.large_string())})
-    return _thread.duckdb.from_arrow(texts).project(f"{sql} AS y").to_arrow_table()["y"].combine_chunks()
+    texts = array.cast(pa.large_string())
+    if texts.nbytes > LONGEST_NUMBER:
+        texts = pc.if_else(pc.less_equal(pc.binary_length(texts), LONGEST_NUMBER), texts, None)
+    column = _thread.duckdb.from_arrow(pa.table({"x": texts}))
+    return column.project(f"{sql} AS y").to_arrow_table()["y"].combine_chunks()
 
 
 def _filled(array: pa.Array, with_: int) -> NDArray[Any]:

@@ -1,15 +1,13 @@
 """The ways in: Parquet and CSV files, DuckDB, and frames in memory, each as pieces of Arrow columns.
 
-A reader says which columns there are, of which type and, if it is known, how many rows; and hands out the
-rows in parts to be read side by side. Where two scans might not meet the rows in the same order
-(CSV, DuckDB), `whole` is set and every column is read in one scan.
+A reader says which columns there are, of which type and how many rows; and hands out the rows in parts to be
+read side by side. A reader that is not `ordered` (DuckDB) might meet the rows in another order at its next
+scan. Where that is so, or where every scan costs as much as one for all columns (CSV), `whole` is set and all
+columns are read in one scan.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -24,6 +22,8 @@ import pyarrow.parquet as pq
 
 from sulq.errors import SchemaError, SulqError
 from sulq.sources import frames
+from sulq.sources.csv_files import CsvFiles
+from sulq.sources.files import OpenFile
 
 PIECE = 2**17
 TOGETHER = 16
@@ -32,14 +32,24 @@ RUNS = 64
 """Into how many runs a file is divided, at least, for threads to share: if it has as many row groups."""
 LARGE_GROUP = 2**20
 """Row groups of more rows are read a piece at a time: slower, but memory does not grow with them."""
+QUERY_FAILS = (
+    "DuckDB cannot read this to its end: a file is gone or damaged, or the query fails on some row "
+    "(TRY_CAST instead of CAST makes what cannot be read a missing value)"
+)
+CSV = ("csv", "tsv", "txt")
 Piece = tuple[str, int, pa.Array]
 """Some rows of a column: its name, the number of the first row, the values."""
 
 
 class Reader(Protocol):
     types: Mapping[str, pa.DataType]
-    rows: int | None
     whole: bool
+    ordered: bool
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are. They may be counted for it, but no cell is looked at."""
+        ...
 
     def parts(self, columns: Sequence[str], many: int) -> Sequence[Iterator[Piece]]:
         """At most so many parts, which together have every row of these columns once."""
@@ -50,42 +60,41 @@ class Parquet:
     """Parquet files, a column of a few row groups at a time."""
 
     whole = False
+    ordered = True
 
     def __init__(self, paths: Sequence[Path], texts: Sequence[str]) -> None:
         """`texts` are the columns whose dictionaries are worth keeping."""
-        self._files: list[tuple[Path, pq.FileMetaData, os.stat_result]] = []
+        self._files: list[tuple[OpenFile, pq.FileMetaData]] = []
         self._texts = texts
         for path in paths:
             try:
                 metadata = pq.read_metadata(path)
             except (OSError, pa.ArrowException):
                 raise SchemaError(f"{str(path)!r} is not a readable Parquet file") from None
-            self._files.append((path, metadata, path.stat()))
+            self._files.append((OpenFile.of(path), metadata))
         stored = self._files[0][1].schema
         first = stored.to_arrow_schema()
         self.types: Mapping[str, pa.DataType] = {field.name: field.type for field in first}
-        self.rows: int | None = sum(metadata.num_rows for _, metadata, _ in self._files)
+        self.rows = sum(metadata.num_rows for _, metadata in self._files)
         leaves = [stored.column(i) for i in range(len(stored))]
         # What lies inside another column has a path that is longer than its name.
         self._numbers = {leaf.name: i for i, leaf in enumerate(leaves) if leaf.name == leaf.path}
-        for path, metadata, _ in self._files[1:]:
+        for file, metadata in self._files[1:]:
             if metadata.schema.to_arrow_schema() != first:
-                raise SchemaError(f"{str(path)!r} has other columns or types than {str(paths[0])!r}")
+                raise SchemaError(f"{str(file.path)!r} has other columns or types than {str(paths[0])!r}")
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
         waiting: deque[_Run] = deque()
         start = 0
-        for file, (path, metadata, opened) in enumerate(self._files):
-            now = path.stat() if path.exists() else None
-            if now is None or (now.st_size, now.st_mtime_ns) != (opened.st_size, opened.st_mtime_ns):
-                raise SulqError(f"{str(path)!r} has changed since it was opened: open it again")
+        for place, (file, metadata) in enumerate(self._files):
+            file.check()
             number = metadata.num_row_groups
             together = max(1, min(number * len(columns) // RUNS, TOGETHER))
             for first in range(0, number, together):
                 groups = range(first, min(first + together, number))
                 rows = [metadata.row_group(group).num_rows for group in groups]
                 piece = PIECE if max(rows) > LARGE_GROUP else max(*rows, 1)
-                waiting += [_Run(file, name, groups, start, piece) for name in columns]
+                waiting += [_Run(place, name, groups, start, piece) for name in columns]
                 start += sum(rows)
         return [self._part(waiting, columns) for _ in range(many)]
 
@@ -93,7 +102,7 @@ class Parquet:
         """Whatever no other part has taken, so that all of them end at about the same time."""
         texts = [name for name in self._texts if name in columns]
         for file, runs in groupby(_taken(waiting), key=attrgetter("file")):
-            path, metadata, _ = self._files[file]
+            path, metadata = self._files[file][0].path, self._files[file][1]
             # pre_buffer would hold a whole run in memory.
             settings = {"metadata": metadata, "read_dictionary": texts, "pre_buffer": False}
             try:
@@ -130,11 +139,12 @@ class Table:
     """Columns that are in memory already."""
 
     whole = False
+    ordered = True
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
         self.types: Mapping[str, pa.DataType] = {field.name: field.type for field in table.schema}
-        self.rows: int | None = table.num_rows
+        self.rows = table.num_rows
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
         table = self._table.select(list(columns))
@@ -149,7 +159,7 @@ class Relation:
     """Anything DuckDB can scan, streamed in one go."""
 
     whole = True
-    rows: int | None = None
+    ordered = False
 
     def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
         self._relation = relation
@@ -170,16 +180,30 @@ class Relation:
             return
         except (duckdb.Error, OSError, pa.ArrowException):
             pass  # what it says may quote a row, so it is not even kept as the reason
-        raise SulqError(
-            "DuckDB cannot read this to its end: a file is gone or damaged, or the query fails on some row "
-            "(TRY_CAST instead of CAST makes what cannot be read a missing value)"
-        )
+        raise SulqError(QUERY_FAILS)
+
+    @property
+    def rows(self) -> int:
+        try:
+            [(rows,)] = self._relation.aggregate("count(*)").fetchall()
+            return int(rows)
+        except duckdb.Error:
+            pass
+        raise SulqError(QUERY_FAILS)
 
 
-def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str | None = None) -> Reader:
+def reader(
+    data: Any,
+    columns: Sequence[str],
+    texts: Sequence[str],
+    table: str | None = None,
+    quoted_newlines: bool = False,
+) -> Reader:
     """The reader for a path, a glob, a frame, arrays, or a DuckDB relation."""
     if isinstance(data, str | Path):
-        return _files(data, texts, table)
+        return _files(data, texts, table, quoted_newlines)
+    if quoted_newlines:
+        raise SchemaError("quoted_newlines= is about CSV files; this is not one")
     if table is not None:
         raise SchemaError("table= names a table of a DuckDB file; this is not one")
     if isinstance(data, duckdb.DuckDBPyRelation):
@@ -204,7 +228,7 @@ def reader(data: Any, columns: Sequence[str], texts: Sequence[str], table: str |
     )
 
 
-def _files(data: str | Path, texts: Sequence[str], table: str | None) -> Reader:
+def _files(data: str | Path, texts: Sequence[str], table: str | None, quoted_newlines: bool) -> Reader:
     given = Path(data)
     root = Path(given.anchor) if given.is_absolute() else Path()
     paths = [given] if given.exists() else sorted(root.glob(str(given.relative_to(root))))
@@ -215,6 +239,8 @@ def _files(data: str | Path, texts: Sequence[str], table: str | None) -> Reader:
     if len(suffixes) > 1:
         raise SchemaError(f"{str(data)!r} matches files of several kinds: {', '.join(sorted(suffixes))}")
     suffix = suffixes.pop()
+    if quoted_newlines and suffix not in CSV:
+        raise SchemaError(f"quoted_newlines= is about CSV files; {str(data)!r} is not one")
     if suffix in ("duckdb", "db"):
         if table is None:
             raise SchemaError(f"{str(data)!r} is a database: say which table= to open")
@@ -226,44 +252,11 @@ def _files(data: str | Path, texts: Sequence[str], table: str | None) -> Reader:
         raise SchemaError(f"table= names a table of a DuckDB file; {str(data)!r} is not one")
     if suffix in ("parquet", "pq"):
         return Parquet(paths, texts)
-    if suffix in ("csv", "tsv", "txt"):
-        return Relation(_csv(paths))
+    if suffix in CSV:
+        return CsvFiles(paths, quoted_newlines)
     raise SchemaError(
         f"{str(data)!r} is neither Parquet (.parquet), CSV (.csv, .tsv, .txt) nor DuckDB (.duckdb)"
     )
-
-
-def _csv(paths: Sequence[Path]) -> duckdb.DuckDBPyRelation:
-    """CSV files as text. Only the header decides how they are read; a line that is no row is passed over."""
-    headers = {_header(path) for path in paths}
-    if len(headers) > 1:
-        raise SchemaError(f"the files matched by {str(paths[0].parent)!r} have different headers")
-    delimiter, names = headers.pop()
-    return duckdb.connect().read_csv(
-        [str(path) for path in paths],  # type: ignore[arg-type]
-        header=True,
-        auto_detect=False,
-        delimiter=delimiter,
-        quotechar='"',
-        escapechar='"',
-        columns=dict.fromkeys(names, "VARCHAR"),
-        ignore_errors=True,
-        strict_mode=False,
-    )
-
-
-def _header(path: Path) -> tuple[str, tuple[str, ...]]:
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rb") as file:
-            line = file.readline().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise SchemaError(f"the header of {str(path)!r} cannot be read") from None
-    delimiter = max(",;\t|", key=line.count)
-    names = tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter), []))
-    if not all(names) or not names or len(set(names)) < len(names):
-        raise SchemaError(f"the first line of {str(path)!r} must name the columns, each once")
-    return delimiter, names
 
 
 def _pieces(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[Piece]:

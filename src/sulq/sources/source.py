@@ -53,15 +53,17 @@ class Source:
         self._reader = reader
         self._storage = Storage(memory)
         self._columns: dict[str, Column] = {}
-        self._rows = reader.rows if schema.unit is None else None
+        self._rows: int | None = None
         self._threads = threads
         self._lock = threading.Lock()
 
     @property
     def rows(self) -> int:
-        """How many rows count."""
+        """How many rows count. No cell is looked at for it, unless they are those of a unit."""
         with self._lock:
-            if self._rows is None:
+            if self._rows is None and self.schema.unit is None:
+                self._rows = self._reader.rows
+            elif self._rows is None:
                 self._load({})
             assert self._rows is not None
             return self._rows
@@ -69,7 +71,7 @@ class Source:
     @property
     def ordered(self) -> bool:
         """Whether the rows come in the same order whenever they are opened."""
-        return not self._reader.whole
+        return self._reader.ordered
 
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         """The exact sum of each row expression over all rows, as integers in steps of its grid."""
@@ -201,8 +203,8 @@ class Source:
     def _load(self, leaves: Mapping[str, Leaf]) -> None:
         """Read and clean what was not read before.
 
-        Where rows might come in another order next time, every column is read at the first; what is asked
-        for on another scale is then made from what was kept.
+        Where rows might come in another order next time, or a scan costs the same for all columns as for one,
+        every column is read at the first; what is asked for on another scale is then made from what was kept.
         """
         everything = self._reader.whole or self.schema.unit is not None
         if everything and not self._columns:
@@ -216,16 +218,21 @@ class Source:
             self._read(missing)
 
     def _read(self, leaves: Mapping[str, Leaf]) -> None:
+        rows = None if self.schema.unit else self._rows
+        if rows is None and self._reader.ordered:  # else counting could mean to run a long query twice
+            rows = self._reader.rows
         with self._storage.all_or_nothing():
-            columns = {key: self._new_column(leaf, self._reader.rows) for key, leaf in leaves.items()}
-            people = self._fill(columns, leaves)
+            columns = {key: self._new_column(leaf, rows) for key, leaf in leaves.items()}
+            people = self._fill(columns, leaves, rows)
             if people is not None:
                 columns = self._only_counted(columns, people)
         if self._rows is None:
             self._rows = max(column.rows for column in columns.values())
         self._columns |= columns
 
-    def _fill(self, columns: Mapping[str, Column], leaves: Mapping[str, Leaf]) -> pa.ChunkedArray | None:
+    def _fill(
+        self, columns: Mapping[str, Column], leaves: Mapping[str, Leaf], rows: int | None
+    ) -> pa.ChunkedArray | None:
         """Read and clean all rows; says whom each is about, where the schema has a unit."""
         unit = self.schema.unit
         people: dict[int, pa.Array] = {}
@@ -233,7 +240,7 @@ class Source:
         of_name: dict[str, list[tuple[Column, Encoder]]] = {name: [] for name in names}
         for key, leaf in leaves.items():
             of_name[leaf.name].append((columns[key], Encoder(leaf, self.scope)))
-        cells = None if self._reader.rows is None else self._reader.rows * len(names)
+        cells = None if rows is None else rows * len(names)
         with Progress("reading", cells) as progress:
 
             def work(_: None, part: Iterator[Piece]) -> None:
@@ -303,6 +310,7 @@ def open(
     schema: Any,
     *,
     table: str | None = None,
+    quoted_newlines: bool = False,
     memory: int | str | None = None,
     threads: int | None = None,
 ) -> Source:
@@ -312,7 +320,11 @@ def open(
     DuckDB file with `table`, a pandas, Polars or Arrow table, a dict of arrays, or a NumPy array whose
     columns are the schema's in order. `schema`: a Schema, a dict, or the path of a TOML file. `memory`: how
     much the encoded columns may take ("4GB", or bytes; half of what is free by default) before they go to
-    temporary files. No row is read yet.
+    temporary files. No row of a file is read yet.
+
+    In a CSV file one line is one row, whatever is on it. `quoted_newlines`: a cell in quotes may have line
+    ends. Then one quote that is never closed swallows all rows after it, so one person's cell can change what
+    others count: say it only of files that are known to be well-formed, as their privacy then rests on that.
 
     >>> import numpy as np, sulq
     >>> people = sulq.open({"age": np.array([31, 64, 70])}, {"age": sulq.Integer(0, 120)})
@@ -323,7 +335,7 @@ def open(
     person = declared.unit.column if declared.unit else None
     texts = [name for name, kind in declared.items() if isinstance(kind, Category) and name != person]
     unit = [] if person is None or person in declared else [person]
-    opened = reader(data, [*declared, *unit], texts, table)
+    opened = reader(data, [*declared, *unit], texts, table, quoted_newlines)
     for name in [*declared, *unit]:
         if name not in opened.types:
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
