@@ -67,8 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     action = actions.add_parser(
         "draft",
         help="write a schema with holes for what only you know",
-        description="Print a TOML draft: the columns and their types, and a hole (___) wherever a public "
-        "bound or list of values belongs. Fill the holes from public knowledge, never from the data.",
+        description="Print a TOML draft: the columns, the types that the file declares, and a hole (___) "
+        "wherever a public bound or list of values belongs. Fill the holes from public knowledge, never from "
+        "the data.",
         epilog="example: sulq schema draft people.csv > people.toml",
     )
     action.add_argument("file", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")

@@ -1,25 +1,33 @@
-"""A draft of a schema: the types a table's columns seem to have, and holes where public facts belong.
+"""A draft of a schema: a table's columns with the types it declares, and holes where public facts belong.
 
-The draft holds nothing of the data but its columns' names and types. Bounds and categories are for the
-user to fill in from public knowledge: read off the data they would give away its extremes.
+The draft is made from names and declared types alone: no cell is looked at. A type that was guessed from
+cells would be a fact about the rows, and the schema is public. A CSV file declares no types, so there the
+type is a hole too. Bounds and categories are for the user to fill in from public knowledge: read off the
+data they would give away its extremes.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
 from sulq.errors import SchemaError
 from sulq.schema import HOLE
-from sulq.sources.encoding import parsed
-from sulq.sources.readers import Reader, reader
+from sulq.sources.csv_files import CsvFiles
+from sulq.sources.encoding import is_number, is_text
+from sulq.sources.readers import reader
 
-LOOKED_AT = 1000
-"""Of a column of text, so many cells are looked at to tell numbers from words."""
+RANGE = [f"low = {HOLE}", f"high = {HOLE}"]
+VALUES = [f'values = {HOLE}   # every answer there can be, as in ["yes", "no"]']
+ANYTHING = [
+    f'type = "{HOLE}"   # integer, real, category or boolean; delete the lines below that it does not need',
+    f"low = {HOLE}      # integer and real: the ends of the scale",
+    f"high = {HOLE}",
+    f'values = {HOLE}   # category: every answer there can be, as in ["yes", "no"]',
+]
 
 
 def draft(data: Any, table: str | None = None) -> str:
@@ -27,8 +35,12 @@ def draft(data: Any, table: str | None = None) -> str:
     opened = reader(data, (), (), table)
     if not opened.types:
         raise SchemaError("there are no columns to describe")
+    typed = not isinstance(opened, CsvFiles)
     lines = [
-        "# A draft: the types are what the columns look like, and may be changed.",
+        "# A draft, made from the names and types of the columns: no cell was looked at.",
+        "# Types are guesses, and may be changed."
+        if typed
+        else "# A CSV file does not say its columns' types.",
         f"# Replace every {HOLE} by public knowledge about the column (the range of the scale it is",
         "# measured on, the answers a form offers), never by what you see in this data: that would",
         "# publish its extremes.",
@@ -40,42 +52,25 @@ def draft(data: Any, table: str | None = None) -> str:
         f'# column = "{HOLE}"',
         f"# rows = {HOLE}",
     ]
-    for name, kind in _kinds(opened).items():
-        lines += ["", f"[columns.{_key(name)}]", f'type = "{kind}"']
-        if kind == "category":
-            lines += [f'values = {HOLE}   # every answer there can be, as in ["yes", "no"]']
-        elif kind != "boolean":
-            lines += [f"low = {HOLE}", f"high = {HOLE}"]
+    for name, type_ in opened.types.items():
+        lines += ["", f"[columns.{_key(name)}]", *(_described(type_) if typed else ANYTHING)]
     return "\n".join(lines) + "\n"
 
 
-def _kinds(opened: Reader) -> dict[str, str]:
-    unclear = [name for name, type_ in opened.types.items() if pa.types.is_string(type_)]
-    first: dict[str, pa.Array] = {}
-    if opened.whole and unclear:
-        [part] = opened.parts(unclear, 1)
-        first = {name: array[:LOOKED_AT] for name, _, array in islice(part, len(unclear))}
-    return {name: _kind(type_, first.get(name)) for name, type_ in opened.types.items()}
-
-
-def _kind(type_: pa.DataType, cells: pa.Array | None) -> str:
+def _described(type_: pa.DataType) -> list[str]:
+    """What a column of a declared type may be, with holes."""
     if pa.types.is_boolean(type_):
-        return "boolean"
+        return ['type = "boolean"']
     if pa.types.is_integer(type_):
-        return "integer"
-    if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
-        return "real"
-    if cells is not None and cells.null_count < len(cells):
-        known = len(cells) - cells.null_count
-        for kind, sql in (
-            ("boolean", "CASE WHEN lower(x) IN ('true', 'false') THEN 1 END"),
-            ("integer", "CASE WHEN regexp_full_match(x, '\\s*[+-]?[0-9]+\\s*') THEN 1 END"),
-            ("real", "TRY_CAST(x AS DOUBLE)"),
-        ):
-            read = parsed(cells, sql)
-            if len(read) - read.null_count == known:
-                return kind
-    return "category"
+        return ['type = "integer"', *RANGE]
+    if is_number(type_):
+        return ['type = "real"', *RANGE]
+    if is_text(type_):
+        return ['type = "category"', *VALUES]
+    return [
+        f"# The table has {type_} here: convert it to numbers, booleans or text, or delete it.",
+        *ANYTHING,
+    ]
 
 
 def _key(name: str) -> str:

@@ -73,7 +73,7 @@ class Encoder:
 
     def _codes_of(self, kind: Category, entries: pa.Array) -> Encoded:
         """The codes of a dictionary: most pieces of a column have the same few entries, in any order."""
-        if len(entries) > SHORT_DICTIONARY or self._dtype != np.uint8 or not _is_text(entries.type):
+        if len(entries) > SHORT_DICTIONARY or self._dtype != np.uint8 or not is_text(entries.type):
             return _codes_of(kind, entries)
         try:
             texts = [*entries.to_pylist(), None]
@@ -90,7 +90,7 @@ class Encoder:
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
     """Refuse a column whose type cannot be read as the schema says."""
-    if not (_is_text(type_) or _is_number(type_) or pa.types.is_boolean(type_) or pa.types.is_null(type_)):
+    if not (is_text(type_) or is_number(type_) or pa.types.is_boolean(type_) or pa.types.is_null(type_)):
         raise SchemaError(
             f"column {name!r} is declared {kind.type} but holds {type_}: convert it to numbers, "
             "booleans or text"
@@ -128,7 +128,7 @@ def _cleaning(kind: Real) -> loops.Cleaning:
 def _integer(kind: Integer, array: pa.Array) -> Encoded:
     bits, _, _ = column_grid(kind)
     missing = int(_set(kind.missing))
-    if _is_text(array.type):
+    if is_text(array.type):
         # A double holds whole numbers up to 2^53; beyond, the exact 64-bit reading counts where there is one.
         floats, whole = _floats(array), parsed(array, "TRY_CAST(x AS BIGINT)")
         values = _clamped_floats(floats, kind.low, kind.high, missing)
@@ -156,7 +156,7 @@ def _clamped_floats(values: NDArray[np.float64], low: int, high: int, missing: i
 
 
 def _boolean(kind: Boolean, array: pa.Array) -> Encoded:
-    if _is_text(array.type):
+    if is_text(array.type):
         number = "TRY_CAST(x AS DOUBLE)"
         array = parsed(
             array, f"COALESCE(TRY_CAST(x AS BOOLEAN), CASE WHEN NOT isnan({number}) THEN {number} <> 0 END)"
@@ -207,7 +207,7 @@ def _comparable(kind: Category, array: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 def _floats(array: pa.Array) -> NDArray[np.float64]:
     """Any column as float64, NaN where there is no number."""
-    if _is_text(array.type):
+    if is_text(array.type):
         array = parsed(array, "TRY_CAST(x AS DOUBLE)")
     if array.null_count == 0 and pa.types.is_float64(array.type):
         return np.asarray(array)
@@ -234,7 +234,7 @@ def _filled(array: pa.Array, with_: int) -> NDArray[Any]:
     return np.asarray(array.fill_null(with_) if array.null_count else array)
 
 
-def _is_text(type_: pa.DataType) -> bool:
+def is_text(type_: pa.DataType) -> bool:
     if pa.types.is_dictionary(type_):
         type_ = type_.value_type
     return bool(
@@ -242,7 +242,7 @@ def _is_text(type_: pa.DataType) -> bool:
     )
 
 
-def _is_number(type_: pa.DataType) -> bool:
+def is_number(type_: pa.DataType) -> bool:
     if pa.types.is_dictionary(type_):
         type_ = type_.value_type
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
