@@ -73,7 +73,7 @@ def _arrow(values: Any) -> pa.Array:
 def _text(value: object) -> str | None:
     """A Python value as text; what is not a number or a text, or cannot be one, is missing."""
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return value.decode("utf-8", "backslashreplace")
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, float | np.floating):
@@ -81,5 +81,5 @@ def _text(value: object) -> str | None:
     if isinstance(value, int):
         return str(max(-LONGEST, min(value, LONGEST)))
     if isinstance(value, str | np.integer) or type(value).__name__ == "Decimal":
-        return str(value).encode("utf-8", "replace").decode()
+        return str(value).encode("utf-8", "backslashreplace").decode()
     return None

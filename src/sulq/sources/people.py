@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -10,9 +11,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sulq.errors import SchemaError
 from sulq.schema import Unit
+from sulq.sources.encoding import is_number, is_text
 
 Hashes = NDArray[np.uint64]
+NUMBER = r"[ \t\r\n]*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,18}))?[ \t\r\n]*"
+"""A number as programs write them. Something without a digit before the exponent fits too, and is none."""
+SHORT = r"0|-?[1-9][0-9]{0,17}"
+"""A whole number in the form in which it is compared."""
+WORDS: dict[bytes, bytes | None] = {
+    b"": None, b"nan": None, b"NaN": None,
+    b"True": b"true", b"TRUE": b"true", b"False": b"false", b"FALSE": b"false",
+    b"Infinity": b"inf", b"+inf": b"inf", b"-Infinity": b"-inf",
+}  # fmt: skip
+"""Texts that stand for nobody, or that programs write in several ways."""
 
 
 def counted_rows(
@@ -24,10 +37,7 @@ def counted_rows(
     with rows of the same person: nobody's presence moves another's rows, nor does the order of the table.
     Rows of one person with equal hashes are equal rows (or, once in 2^64, fall to the table's order).
     """
-    if pa.types.is_floating(people.type):
-        people = pc.if_else(pc.is_nan(people), None, people)
-    named = people.combine_chunks().dictionary_encode()
-    whose = np.asarray(named.indices.fill_null(-1)).astype(np.int64)
+    whose = people_of(people)
     hashes = row_hashes(unit.salt, len(whose), columns)
     order = np.lexsort((hashes, whose))
     sorted_people = whose[order]
@@ -35,6 +45,98 @@ def counted_rows(
     started = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
     rank = np.arange(len(order)) - started
     return np.sort(order[(rank < unit.rows) & (sorted_people >= 0)])
+
+
+def check_person_type(name: str, type_: pa.DataType) -> None:
+    """Refuse a column by whose type people cannot be told apart."""
+    plain = _plain_type(type_)
+    told = (is_text, _is_bytes, is_number, pa.types.is_boolean, pa.types.is_temporal, pa.types.is_null)
+    if not any(is_type(plain) for is_type in told):
+        raise SchemaError(
+            f"column {name!r} names people but holds {type_}: convert it to text, numbers or dates"
+        )
+
+
+def people_of(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """A number for each row, the same for the same person, and -1 for nobody.
+
+    Equal values are one person, however they are written: 0.0 and -0.0; a text that a dictionary lists twice;
+    a text and its bytes; and of texts, those that read as the same number, as 1, 1.0, 01 and 1e0 do, because
+    one program writes them so and another otherwise. Other texts are compared exactly. What is missing, empty
+    or not a number (NaN) is nobody. To take two people for one costs rows and no privacy, so where a text
+    could be both, that is the side to err on.
+    """
+    column = _plain(column)
+    if is_text(column.type) or _is_bytes(column.type):
+        entries = column.cast(pa.large_binary()).combine_chunks().dictionary_encode()
+        codes = _codes(_canonical_texts(entries.dictionary))
+        whose: NDArray[np.int64] = np.append(codes, -1)[np.asarray(entries.indices.fill_null(-1))]
+        return whose
+    if pa.types.is_floating(column.type):
+        column = pc.add(column.cast(pa.float64()), 0.0)
+        column = pc.if_else(pc.is_nan(column), None, column)
+    elif pa.types.is_decimal(column.type) and column.type.bit_width < 128:
+        column = column.cast(pa.decimal128(38, column.type.scale))
+    return _codes(column.combine_chunks())
+
+
+def _codes(values: pa.Array) -> NDArray[np.int64]:
+    return np.asarray(values.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
+
+
+def _canonical_texts(texts: pa.Array) -> pa.Array:
+    """Each text in one form of all that are the same; null for nobody."""
+    number = pc.match_substring_regex(texts, f"^(?:{NUMBER})$")
+    short = pc.match_substring_regex(texts, f"^(?:{SHORT})$")
+    words = pc.is_in(texts, pa.array(list(WORDS), pa.large_binary()))
+    several = pc.or_(pc.and_not(number, short), words)
+    forms = [_canonical(text) for text in texts.filter(several).to_pylist()]
+    return pc.replace_with_mask(texts, several, pa.array(forms, pa.large_binary()))
+
+
+def _canonical(text: bytes) -> bytes | None:
+    """A word or a number in its one form: no sign of plus, no needless zero, a short whole number in full."""
+    if text in WORDS:
+        return WORDS[text]
+    found = re.fullmatch(NUMBER.encode(), text)
+    assert found is not None
+    sign, whole, fraction, power = (part or b"" for part in found.groups())
+    if not whole + fraction:
+        return text
+    digits = (whole + fraction).lstrip(b"0")
+    leading = digits.rstrip(b"0")
+    zeros = int(power or 0) - len(fraction) + len(digits) - len(leading)
+    if not leading:
+        return b"0"
+    if zeros >= 0 and len(leading) + zeros <= 18:
+        return sign.replace(b"+", b"") + leading + b"0" * zeros
+    return sign.replace(b"+", b"") + leading + b"e%d" % zeros
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values themselves, not what stands for them."""
+    while (type_ := column.type) != _plain_type(type_):
+        if isinstance(type_, pa.BaseExtensionType):
+            storage = [chunk.storage for chunk in column.chunks]
+            column = pa.chunked_array(storage, type_.storage_type)
+        else:
+            column = column.cast(type_.value_type)
+    return column
+
+
+def _plain_type(type_: pa.DataType) -> pa.DataType:
+    while pa.types.is_dictionary(type_) or isinstance(type_, pa.BaseExtensionType):
+        type_ = type_.value_type if pa.types.is_dictionary(type_) else type_.storage_type
+    return type_
+
+
+def _is_bytes(type_: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(type_)
+        or pa.types.is_large_binary(type_)
+        or pa.types.is_fixed_size_binary(type_)
+        or pa.types.is_binary_view(type_)
+    )
 
 
 def row_hashes(salt: str, rows: int, columns: Iterable[NDArray[np.generic]]) -> Hashes:

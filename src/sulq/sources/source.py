@@ -28,7 +28,7 @@ from sulq.queries.scope import Batch, Floats, Scope
 from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
 from sulq.sources.encoding import Encoder, check_type, dtype_of_leaf
-from sulq.sources.people import counted_rows
+from sulq.sources.people import check_person_type, counted_rows
 from sulq.sources.readers import Piece, Reader, reader
 from sulq.sources.storage import Column, Storage
 
@@ -341,8 +341,8 @@ def open(
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
     for name, kind in declared.items():
         check_type(name, kind, opened.types[name])
-    if person is not None and pa.types.is_nested(opened.types[person]):
-        raise SchemaError(f"column {person!r} names people but holds {opened.types[person]}")
+    if person is not None:
+        check_person_type(person, opened.types[person])
     path = Path(data) if isinstance(data, str | Path) else None
     return Source(opened, declared, _bytes(memory), _threads(threads), path)
 
