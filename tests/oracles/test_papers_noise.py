@@ -171,3 +171,24 @@ def test_repetitions_are_enough_and_those_printed_are_not() -> None:
             averages = noise.sample(300 * times).reshape(300, times).mean(axis=1) * float(step) / 2000
             misses = int((np.abs(averages) > 0.01).sum())
             assert (misses <= 100) != as_printed
+
+
+def test_emulation_says_nothing_of_a_number_of_rows_that_is_not_public() -> None:
+    rows = {"who": np.repeat(np.arange(321), 2), "pay": np.full(642, 7.0)}
+    schema = sulq.Schema({"pay": sulq.Real(0, 100)}, sulq.Unit("who", rows=2))
+    for budget in ({"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": 1e-6}):
+        curator = sulq.open(rows, schema).curator(epsilon=1, queries=1000, **budget)
+        for tolerance in (1e-5, 0.1, 10):
+            with pytest.raises(sulq.QueryError, match="not public") as refused:
+                sulq.emulated(curator, sulq.mean(col("pay")), tolerance, 0.1)
+            assert "642" not in str(refused.value) and curator.spent == 0
+
+
+def test_what_no_repetition_reaches_is_refused() -> None:
+    for paper in (SulqLaplace(1, 10), SulqGaussian(1, "1e-6", 10)):
+        with pytest.raises(sulq.QueryError, match="too many repetitions"):
+            repetitions(paper, 1000, "1e-200", 0.1)
+    empty = sulq.open({"pay": np.empty(0)}, {"pay": sulq.Real(0, 100)})
+    curator = empty.curator(epsilon=1, calibration="sulq-laplace", queries=10)
+    with pytest.raises(sulq.QueryError, match="no rows"):
+        sulq.emulated(curator, sulq.mean(col("pay")), 0.5, 0.1)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn.base
 from sklearn.base import is_classifier
 
 import sulq
@@ -20,6 +21,7 @@ from sulq.sklearn import (
     TreeClassifier,
     TruncatedSVD,
 )
+from sulq.sklearn.labels import classes_of, codes_of, labels_of
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"a": RNG.uniform(0, 1, 60), "b": RNG.uniform(0, 1, 60)})
@@ -248,3 +250,111 @@ def test_no_cell_of_a_list_is_an_error() -> None:
         rows[row][1] = labels[row] = cell
     for estimator in all_of_them():
         estimator.fit(rows, labels)
+
+
+SECRET = 111_222_333
+STRANGE: list[Any] = [
+    np.full(60, SECRET),
+    np.full((60, 2, 2), SECRET),
+    np.array(SECRET),
+    [SECRET] * 60,
+    (SECRET,) * 60,
+    np.full((60, 2), SECRET * 1j),
+    np.array([str(SECRET)] * 60),
+    np.full((0, 2), SECRET),
+    np.full((60, 0), SECRET),
+    pd.Series([SECRET] * 60),
+    {"a": [SECRET] * 60},
+    str(SECRET),
+    SECRET,
+    None,
+]
+
+
+def said_in_full(error: BaseException | None) -> str:
+    """All that a traceback would print of an error: its own words, and those of what it came from."""
+    said = ""
+    while error is not None:
+        said += str(error)
+        error = error.__cause__ or error.__context__
+    return said
+
+
+@pytest.mark.parametrize("x", STRANGE, ids=lambda x: f"{type(x).__name__}{np.shape(x)}")
+def test_a_refusal_of_a_table_says_nothing_of_its_cells(x: Any) -> None:
+    for estimator in all_of_them():
+        fitted = sklearn.base.clone(estimator).fit(X, Y)
+        for method in (estimator.fit, getattr(fitted, "predict", None) or fitted.transform):
+            with pytest.raises((ValueError, TypeError, sulq.SulqError)) as refused:
+                method(x, Y) if method == estimator.fit else method(x)
+            assert str(SECRET)[:6] not in said_in_full(refused.value)
+            assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "y", [np.full((60, 2), SECRET), np.full(59, SECRET), np.full(60, SECRET * 1j), SECRET]
+)
+def test_a_refusal_of_labels_says_nothing_of_them(y: Any) -> None:
+    for estimator in all_of_them():
+        if is_classifier(estimator):
+            estimator.classes = "from y"
+            with pytest.raises(ValueError) as refused:
+                estimator.fit(X, y)
+            assert str(SECRET)[:6] not in said_in_full(refused.value)
+
+
+class Unreadable:
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise ValueError(f"a cell holds {SECRET}")
+
+
+def test_what_fails_to_be_an_array_says_nothing_of_why() -> None:
+    with pytest.raises(ValueError, match="of type Unreadable cannot be read") as refused:
+        PCA(epsilon=1, bounds=(0, 1)).fit(Unreadable())
+    assert str(SECRET) not in said_in_full(refused.value)
+    with pytest.raises(ValueError, match="of type Unreadable cannot be read") as refused:
+        TreeClassifier(epsilon=1, bounds=(0, 1), classes=CLASSES).fit(X, Unreadable())
+    assert str(SECRET) not in said_in_full(refused.value)
+
+
+ODD_LABELS: list[Any] = [[1, 1], [], None, float("nan"), float("inf"), 10**500, object(), {"a": 1}, b"x"]
+ODD_LABELS += [np.array([1, 2]), [[1]], 1j, pd.NA, pd.NaT, np.datetime64("NaT")]
+
+
+def as_list(labels: list[Any]) -> Any:
+    return labels
+
+
+def as_objects(labels: list[Any]) -> Any:
+    array = np.empty(len(labels), dtype=object)
+    for place, label in enumerate(labels):
+        array[place] = label
+    return array
+
+
+@pytest.mark.parametrize("odd", ODD_LABELS, ids=lambda odd: type(odd).__name__)
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("container", [as_list, as_objects, lambda labels: pd.Series(as_objects(labels))])
+def test_a_label_that_cannot_be_read_is_one_row_s_and_moves_no_other(
+    odd: Any, listed: bool, container: Any
+) -> None:
+    """It used to be that of 2,000 labels [1] one [1, 1] made lists of all, which are no labels."""
+    labels: list[Any] = [[number % 2] if listed else number % 2 for number in range(40)]
+    labels[7] = odd
+    found = labels_of(container(labels), 40, "Tree")
+    expected = [number % 2 for number in range(40)]
+    expected[7] = 0
+    for classes in (np.array([0, 1]), classes_of("from y", found)):
+        assert classes.tolist() == [0, 1]
+        assert codes_of(found, classes).tolist() == expected
+
+
+def test_a_row_of_another_length_is_a_row_of_missing_values() -> None:
+    rows: list[Any] = [[0.25, 0.75]] * 59
+    for odd in ([0.25], [0.25] * 3, [], None, 7, "ab", [[1, 2], 3], np.array(0.5), {"a": 1}):
+        for given in ([*rows, odd], as_objects([*rows, odd])):
+            learned = PCA(n_components=1, epsilon=1e6, bounds=(0, 1)).fit(given)
+            missing = PCA(n_components=1, epsilon=1e6, bounds=(0, 1)).fit([*rows, [None, None]])
+            if not isinstance(odd, list) or len(odd) != 2:
+                assert learned.mean_ == pytest.approx(missing.mean_, abs=1e-3)
+            assert learned.n_features_in_ == 2

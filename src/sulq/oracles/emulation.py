@@ -14,6 +14,8 @@ from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Exact, Query, rational
 from sulq.queries.rounds import Round
 
+MOST = 2**60
+
 
 def repetitions(
     calibration: SulqGaussian | SulqLaplace,
@@ -42,9 +44,13 @@ def repetitions(
         exponent = float((tau * rows) ** 2 / (2 * calibration.variance))
     else:
         x = float(tau * rows / calibration.scale)
-        s = (math.hypot(1, x) - 1) / x
+        # (√(1 + x²) − 1)/x without the difference, of which nothing is left if x is small.
+        s = x / (1 + math.hypot(1, x))
         exponent = s * x + math.log1p(-s * s)
-    return math.ceil(math.log(2 / rare) / exponent * (1 + 1e-9))
+    times = math.log(2 / rare) * (1 + 1e-9)
+    if not exponent > times / MOST:
+        raise QueryError(f"a tolerance of {float(tau):g} takes too many repetitions: allow a larger one")
+    return math.ceil(times / exponent)
 
 
 def emulated(
@@ -67,9 +73,17 @@ def emulated(
     facts = curator.source.scope.number(query.value)
     if query.statistic != "mean" or query.where is not None or query.by or facts.width != 1:
         raise QueryError("a statistical query is the mean of a single number over all rows")
+    rows = curator.public_rows
+    if rows is None:
+        raise QueryError(
+            "how often to ask follows from the number of rows, which is not public where a person has "
+            "several: ask for the mean as often as you like, or use the tight calibration"
+        )
+    if rows == 0:
+        raise QueryError("there are no rows to ask about")
     extent = int(facts.high[0] - facts.low[0]) * facts.unit
     within = rational("tolerance", tolerance) / extent if extent else Fraction(1)
-    times = repetitions(calibration, curator.source.rows, within, beta, as_printed)
+    times = repetitions(calibration, rows, within, beta, as_printed)
     if times > curator.calibration.total:
         raise BudgetError(curator.calibration.unit, Fraction(times), curator.remaining)
     # One round: it is refused as a whole if too few queries are left, and half an average is worth nothing.

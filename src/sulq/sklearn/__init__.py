@@ -12,7 +12,8 @@ table; by default each fit has a ledger of its own, in memory.
 
 A fitted estimator has a `hypothesis_`, which holds noisy answers and public facts; everything else that it
 has follows from that one. No value of a row is an error: what is out of bounds is clamped, what is missing
-or no number becomes the middle of the bounds, an unknown label the first class.
+or no number becomes the middle of the bounds, an unknown or unreadable label the first class. In a list of
+rows, one of another length than most has missing values only. A refusal quotes no cell and no label.
 """
 
 try:

@@ -1,10 +1,12 @@
 """A table as scikit-learn gives it, as columns that sulq can open, and what is public about them.
 
-What is refused here depends on names, types and shapes, and on no row.
+What is refused here depends on names, types and shapes, and on no row. scikit-learn's own checks of an array
+quote the rows, so they are not made; the words are theirs where they quote nothing.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,11 +27,8 @@ def columns_of(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> list[A
     With `reset` their names and number are noted on the estimator, and else compared with what it noted.
     """
     if not hasattr(X, "columns"):
-        # The type that NumPy would find for a list depends on all rows, and so would what each row says.
-        given = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
-        array = validate_data(
-            estimator, given, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=least
-        )
+        array = _array(X, type(estimator).__name__, least)
+        validate_data(estimator, array, reset=reset, skip_check_array=True)
         return list(_native(array).T)
     # Polars as Arrow: not every scikit-learn knows the names of its columns.
     table = X.to_arrow() if hasattr(X, "to_arrow") else X
@@ -42,6 +41,65 @@ def columns_of(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> list[A
     if isinstance(table, pa.Table):
         return list(table.columns)
     return [table.iloc[:, position] for position in range(len(names))]
+
+
+def _array(X: Any, estimator: str, least: int) -> NDArray[Any]:
+    """X as an array of rows and columns, or a refusal."""
+    if hasattr(X, "tocsr"):
+        raise TypeError(f"Sparse data was passed, and {estimator} needs dense data: give X.toarray()")
+    array = _rows(X) if isinstance(X, list | tuple) else array_of(X, "X")
+    if array.dtype == object and array.ndim == 1:
+        # One row of another length makes such an array of lists out of a table.
+        array = _rows(array.tolist())
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if array.ndim < 2:
+        raise ValueError(
+            f"Expected 2D array, got {'1D' if array.ndim else 'scalar'} array instead. Reshape your data "
+            "either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if "
+            "it contains a single sample."
+        )
+    if array.ndim > 2:
+        raise ValueError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {estimator}.")
+    for number, needed, what in zip(array.shape, (least, 1), ("sample", "feature"), strict=True):
+        if number < needed:
+            raise ValueError(
+                f"Found array with {number} {what}(s) (shape={array.shape}) while a minimum of {needed} is "
+                f"required by {estimator}."
+            )
+    return array
+
+
+def _rows(X: Sequence[Any]) -> NDArray[Any]:
+    """A list of rows as an array of their cells, each as it is: a type for all would depend on all rows.
+
+    How long most rows are is how many columns there are. A row of another length has missing values only.
+    """
+    lengths = [_length(row) for row in X]
+    width = Counter(lengths).most_common(1)[0][0] if lengths else None
+    if width is None:
+        return np.empty(len(X), dtype=object)
+    array = np.full((len(X), width), None, dtype=object)
+    for place, row in enumerate(X):
+        if lengths[place] == width:
+            for column, cell in enumerate(row):
+                array[place, column] = cell
+    return array
+
+
+def _length(row: Any) -> int | None:
+    """How many cells a row has; None of what is no row."""
+    listed = isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim > 0)
+    return len(row) if listed else None
+
+
+def array_of(given: Any, name: str) -> NDArray[Any]:
+    """An array of what is one already, or of what can be made one."""
+    try:
+        return np.asarray(given)
+    except Exception:
+        pass  # what it says may quote a row
+    raise ValueError(f"{name} of type {type(given).__name__} cannot be read: give a table or an array")
 
 
 def kinds(names: Sequence[str], columns: Sequence[Any], bounds: Any, booleans: Kind) -> dict[str, Kind]:
@@ -95,7 +153,9 @@ def _native(array: NDArray[Any]) -> NDArray[Any]:
     """An array as Arrow takes it, and truth values among Python objects as 0 and 1, which may be numbers."""
     if array.dtype == object:
         return np.asarray(_UNTRUE(array))
-    return array.astype(np.float64 if array.dtype.kind == "f" else array.dtype.newbyteorder("="), copy=False)
+    with np.errstate(over="ignore"):
+        kind = np.dtype(np.float64) if array.dtype.kind == "f" else array.dtype.newbyteorder("=")
+        return array.astype(kind, copy=False)
 
 
 def _type(column: Any) -> str:

@@ -2,30 +2,64 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from sulq.schema import text
+from sulq.sklearn.frames import array_of
 from sulq.sources.frames import LONGEST
 
 FROM_Y = "from y"
 
 
 def labels_of(y: Any, rows: int, estimator: str) -> NDArray[Any]:
-    """One label for each row."""
+    """One label for each row; None is one that cannot be read."""
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None")
-    if isinstance(y, list | tuple):
-        # The type that NumPy would find for a list depends on all rows, and so would each row's label.
-        y = np.array(y, dtype=object)
-    labels = np.asarray(column_or_1d(y, warn=True))
-    if len(labels) != rows:
-        raise ValueError(f"X has {rows} rows and y has {len(labels)} labels")
-    return labels
+    # The type that NumPy would find for a list depends on all rows, and so would each row's label.
+    given = _objects(y) if isinstance(y, list | tuple) else array_of(y, "y")
+    if given.ndim == 2 and given.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {given.shape} instead.")
+    if len(given) != rows:
+        raise ValueError(f"X has {rows} rows and y has {len(given)} labels")
+    return _objects([_label(label) for label in given.tolist()]) if given.dtype == object else given
+
+
+def _objects(labels: Sequence[Any]) -> NDArray[Any]:
+    """An array of labels, each as it is."""
+    array = np.empty(len(labels), dtype=object)
+    for place, label in enumerate(labels):
+        array[place] = label
+    return array
+
+
+def _label(given: Any) -> Any:
+    """A label, also where it is a list of one; None if it is none."""
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
+    if isinstance(given, list | tuple) and len(given) == 1:
+        [given] = given
+    if isinstance(given, np.generic):
+        given = given.item()
+    readable = isinstance(given, str | int) or (isinstance(given, float) and math.isfinite(given))
+    if not readable or (isinstance(given, int) and abs(given) > LONGEST):
+        return None
+    return given
 
 
 def classes_of(declared: Any, labels: NDArray[Any]) -> NDArray[Any]:
@@ -38,7 +72,9 @@ def classes_of(declared: Any, labels: NDArray[Any]) -> NDArray[Any]:
     if isinstance(declared, str):
         if declared != FROM_Y:
             raise ValueError(f"classes must be a list of labels, or {FROM_Y!r}, not {declared!r}")
-        found = np.array(labels.tolist())
+        found = np.array([own for own in map(_label, labels.tolist()) if own is not None])
+        if not len(found):
+            raise ValueError("there is no label in y that can be read: labels are texts, numbers or booleans")
         check_classification_targets(found)
         return np.unique(found)
     given = np.asarray(declared)
@@ -50,16 +86,15 @@ def classes_of(declared: Any, labels: NDArray[Any]) -> NDArray[Any]:
 def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """The position of each label among the classes, where 3, 3.0 and "3" are one label.
 
-    A label that is none of the classes counts as the first.
+    A label that is none of the classes, or cannot be read, counts as the first.
     """
     values = classes.tolist()
     place = {text(value): position for position, value in enumerate(values)}
     place |= {value: position for position, value in enumerate(values)}
 
-    def code(label: object) -> int:
-        if isinstance(label, np.generic):
-            label = label.item()
-        if not isinstance(label, str | int | float) or (isinstance(label, int) and abs(label) > LONGEST):
+    def code(given: object) -> int:
+        label = _label(given)
+        if label is None:
             return 0
         return place[label] if label in place else place.get(text(label), 0)
 
