@@ -213,6 +213,8 @@ class Surveyor(ABC):
         """Whom to ask what, or a refusal: from public facts alone."""
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        if self.source.rows == 0:
+            raise QueryError("there is nobody to ask: the table has no rows that count")
         drafts = [self.survey(part) for query in round_.queries for part in query.parts]
         owners = [query for query in round_.queries for _ in query.parts]
         stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
