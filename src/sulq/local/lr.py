@@ -7,11 +7,12 @@ fractions and so is ε, so the comparison is exact too: e^ε is irrational, and 
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from sulq.errors import BudgetError, QueryError
 from sulq.local.randomizer import Randomizer, rounded_up
 from sulq.privacy.budget import Number, exact
 from sulq.privacy.coins import arithmetic, decimal, exp
+from sulq.privacy.memory import check_process, refuse_copy
 
 Used = tuple[Fraction, Fraction]
 """What a person spent: the product of ratios, and a sum of exponents for those that are known by these."""
@@ -47,6 +49,7 @@ class LocalRandomness:
         self._epsilon = exact("epsilon", epsilon)
         self._used: dict[int, Used] = {}
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     def __len__(self) -> int:
         return len(self._values)
@@ -62,9 +65,13 @@ class LocalRandomness:
         Raises BudgetError, and does not look at the value, if the person's ε does not allow it.
         """
         person = self._person(i)
+        check_process(self._process, "an LR oracle", "make it in the process that asks")
         with self._lock:
             self._used[person] = charged(self._used.get(person, NOTHING), randomizer, self._epsilon)
         return randomizer.sample(_one(of(self._values[person])))[0]
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy("an LR oracle", "ask this one")
 
     def spent(self, i: int) -> float:
         """The ε that was spent on person i, rounded up."""

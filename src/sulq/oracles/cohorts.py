@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 from fractions import Fraction
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import BudgetError
+from sulq.privacy.memory import check_process
 from sulq.sources.source import Source
 
 
@@ -26,6 +28,7 @@ class Cohorts:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self._process = os.getpid()
         self._given = 0
         self._lock = threading.Lock()
 
@@ -35,7 +38,8 @@ class Cohorts:
         return self.source.rows - self._given
 
     def require(self, size: int) -> None:
-        """Refuse, with nobody asked, if so many are not left."""
+        """Refuse, with nobody asked, if so many are not left, or if another process may ask them too."""
+        check_process(self._process, "a survey", "make it in the process that asks")
         if size > self.left:
             raise BudgetError("people", requested=Fraction(size), remaining=Fraction(self.left))
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sulq.oracles.answers import Answer, Part, chosen, statistic
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.denoised import denoised
 from sulq.privacy.entries import check_run
+from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.functions import refuse_row_functions
@@ -134,12 +135,19 @@ class Surveyor(ABC):
     source: Source
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+    _cohorts: Cohorts | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._cohorts: Cohorts | None = Cohorts(self.source)
+        if self._cohorts is not None:  # by dataclasses.replace, with the people of the one that is replaced
+            self.__reduce__()
+        self._cohorts = Cohorts(self.source)
         self._told: dict[tuple[str, str], list[Answer]] = {}
 
     denoised = denoised
+
+    def __reduce__(self) -> NoReturn:
+        """A copy would ask the same people a second time."""
+        refuse_copy("a survey", "ask this one, or make another: what both promise adds up")
 
     @abstractmethod
     def survey(self, part: Node) -> Survey:

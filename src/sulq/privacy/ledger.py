@@ -53,6 +53,7 @@ from sulq.privacy.ledger_file import (
     patiently,
     strays,
 )
+from sulq.privacy.memory import check_process, refuse_copy
 from sulq.privacy.purpose import FACT, JSON, SCHEMA, differences, terms, whole
 
 
@@ -244,7 +245,7 @@ class Ledger:
 
     def __reduce__(self) -> tuple[Callable[..., Ledger], tuple[Any, ...]]:
         if self.path is None:
-            raise LedgerError("a ledger in memory cannot be copied, nor can its budget; give it a file")
+            refuse_copy("a ledger", "give it a file")
         if self._read_only:
             return Ledger.read, (self.path,)
         return partial(Ledger, schema=self.schema), (self.path, self.unit, self.total, self.facts)
@@ -324,11 +325,8 @@ class Ledger:
             else:
                 self._connection = connect(f"{self.path.as_uri()}?mode=rw")
                 self._connection.execute(f"PRAGMA query_only = {self._read_only}")
-        if self._process != os.getpid():
-            raise LedgerError(
-                "a ledger in memory cannot be used after a fork, where it is a second copy of the budget; "
-                "nothing was released; give the ledger a file"
-            )
+        if self.path is None:
+            check_process(self._process, "a ledger", "give the ledger a file")
         return self._connection
 
     def _disconnect(self) -> None:
