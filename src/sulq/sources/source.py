@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -287,22 +288,34 @@ class Source:
         return self._storage.column(dtype_of_leaf(leaf, self.schema[leaf.name]), rows)
 
     def _share_out(self, work: Callable[[Any, Any], None], own: Sequence[Any], tasks: Any) -> None:
-        """Do every task, on as many threads as there are members of `own`, each with its own member."""
+        """Do every task, on as many threads as there are members of `own`, each with its own member.
+
+        If one of them fails, or somebody interrupts, the others stop after the piece or the block at hand.
+        """
         turn = threading.Lock()
         done = object()
+        over = threading.Event()
 
         def labour(mine: Any) -> None:
-            while True:
-                with turn:
-                    task = next(tasks, done)
-                if task is done:
-                    return
-                work(mine, task)
+            try:
+                while not over.is_set():
+                    with turn:
+                        task = next(tasks, done)
+                    if task is done:
+                        return
+                    # A task may be a whole part of the rows, which is read piece by piece.
+                    work(mine, _until(over, task) if isinstance(task, Iterator) else task)
+            except BaseException:
+                over.set()
+                raise
 
         # The blocks are small: BLAS with threads of its own would only get in the way of ours.
         with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(len(own)) as pool:
-            for finished in [pool.submit(labour, mine) for mine in own]:
-                finished.result()
+            try:
+                for finished in [pool.submit(labour, mine) for mine in own]:
+                    finished.result()
+            finally:
+                over.set()
 
 
 def open(
@@ -345,6 +358,10 @@ def open(
         check_person_type(person, opened.types[person])
     path = Path(data) if isinstance(data, str | Path) else None
     return Source(opened, declared, _bytes(memory), _threads(threads), path)
+
+
+def _until(over: threading.Event, pieces: Iterator[Any]) -> Iterator[Any]:
+    return takewhile(lambda _: not over.is_set(), pieces)
 
 
 def _natural(expression: Node, batch: Batch) -> NDArray[Any]:
