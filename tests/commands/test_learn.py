@@ -188,8 +188,8 @@ def test_exact_answers_come_with_a_warning_and_no_ledger(
 
 
 def test_the_ledger_is_where_a_curator_would_have_put_it(people: list[str], tmp_path: Path) -> None:
-    curator = sulq.open(people[0], people[2]).curator(epsilon=1)
-    assert curator.ledger.path == ledger_file(people[0], None).resolve()
+    source = sulq.open(people[0], people[2])
+    assert source.curator(epsilon=1).ledger.path == ledger_file(source, None).resolve()
 
 
 def test_the_name_of_a_run_follows_from_all_settings_of_a_learner() -> None:

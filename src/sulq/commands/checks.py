@@ -37,15 +37,19 @@ def budget_given(options: argparse.Namespace) -> Budget | None:
     return None
 
 
-def ledger_file(data: str, named: str | None) -> Path:
+def ledger_file(source: Source, named: str | None, exact: bool = False) -> Path:
     """Where what is spent is remembered: as `Source.curator` has it, but always in a file.
 
-    >>> str(ledger_file("people-*.csv", None))
-    'people-_.csv.ledger'
+    `exact` answers are not remembered, but a ledger that is there is not written over.
     """
     if named == IN_MEMORY:
         raise SulqError("--ledger must be a file: a budget that is forgotten with the command is none")
-    return Path(named or f"{data.replace('*', '_')}.ledger")
+    if named:
+        return Path(named)
+    assert source.files is not None
+    path = source.files.beside if exact else source.files.ledger()
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def public_rows(source: Source, options: argparse.Namespace) -> int | None:

@@ -54,7 +54,7 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
     schema = Schema.of(options.schema)
     source = open_source(options.data, schema, table=options.table, quoted_newlines=options.quoted_newlines)
     learner = command.learner(options, schema)
-    ledger = ledger_file(options.data, options.ledger)
+    ledger = ledger_file(source, options.ledger, exact=budget is None)
     check_writable(options, ledger)
     if isinstance(learner, Parity | Select):
         return _released(command, learner, options, source, ledger, console)

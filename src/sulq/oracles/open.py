@@ -42,8 +42,8 @@ def curator(
     calibrated = _calibrated(epsilon, delta, rho, calibration, queries if joint else None)
     if calibrated.unit == "queries" and neighbours != "replace":
         raise QueryError("the SuLQ paper's promise is about a row that is replaced: neighbours='replace'")
-    if ledger is None and source.path is not None:
-        ledger = Path(f"{str(source.path).replace('*', '_')}.ledger")
+    if ledger is None and source.files is not None:
+        ledger = source.files.ledger()
     path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
     facts = _facts(source, calibrated, neighbours)
     if joint:
@@ -82,4 +82,6 @@ def _facts(source: Source, calibration: Calibration, neighbours: Neighbours) -> 
     }
     if neighbours == "replace" and source.schema.rows_per_unit == 1:
         facts["rows"] = source.rows
+    if source.files is not None and source.files.table is not None:
+        facts["table"] = source.files.table
     return facts

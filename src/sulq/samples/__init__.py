@@ -16,5 +16,5 @@ def randhie() -> Source:
     """
     folder = Path(__file__).parent
     people = open(folder / "randhie.parquet", folder / "randhie.toml")
-    people.path = None  # a ledger beside the sample would lie in the installed package
+    people.files = None  # a ledger beside the sample would lie in the installed package
     return people

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from sulq.errors import SchemaError, SulqError
 from sulq.sources import frames
 from sulq.sources.csv_files import CsvFiles
-from sulq.sources.files import OpenFile
+from sulq.sources.files import Files, OpenFile
 
 PIECE = 2**17
 TOGETHER = 16
@@ -201,7 +201,9 @@ def reader(
 ) -> Reader:
     """The reader for a path, a glob, a frame, arrays, or a DuckDB relation."""
     if isinstance(data, str | Path):
-        return _files(data, texts, table, quoted_newlines)
+        data = Files.find(data, table)
+    if isinstance(data, Files):
+        return _files(data, texts, quoted_newlines)
     if quoted_newlines:
         raise SchemaError("quoted_newlines= is about CSV files; this is not one")
     if table is not None:
@@ -228,35 +230,32 @@ def reader(
     )
 
 
-def _files(data: str | Path, texts: Sequence[str], table: str | None, quoted_newlines: bool) -> Reader:
-    given = Path(data)
-    root = Path(given.anchor) if given.is_absolute() else Path()
-    paths = [given] if given.exists() else sorted(root.glob(str(given.relative_to(root))))
-    paths = [path for path in paths if path.is_file()]
-    if not paths:
-        raise SchemaError(f"no file {str(data)!r}")
-    suffixes = {path.name.removesuffix(".gz").rpartition(".")[2].lower() for path in paths}
-    if len(suffixes) > 1:
-        raise SchemaError(f"{str(data)!r} matches files of several kinds: {', '.join(sorted(suffixes))}")
-    suffix = suffixes.pop()
+def _files(files: Files, texts: Sequence[str], quoted_newlines: bool) -> Reader:
+    named, table = repr(str(files.given)), files.table
+    if len(files.suffixes) > 1:
+        raise SchemaError(f"{named} matches files of several kinds: {', '.join(sorted(files.suffixes))}")
+    [suffix] = files.suffixes
     if quoted_newlines and suffix not in CSV:
-        raise SchemaError(f"quoted_newlines= is about CSV files; {str(data)!r} is not one")
+        raise SchemaError(f"quoted_newlines= is about CSV files; {named} is not one")
     if suffix in ("duckdb", "db"):
         if table is None:
-            raise SchemaError(f"{str(data)!r} is a database: say which table= to open")
-        connection = duckdb.connect(str(paths[0]), read_only=True)
+            raise SchemaError(f"{named} is a database: say which table= to open")
+        if len(files.paths) > 1:
+            raise SchemaError(f"{named} matches {len(files.paths)} databases: name one")
+        try:
+            connection = duckdb.connect(str(files.paths[0]), read_only=True)
+        except duckdb.Error:
+            raise SchemaError(f"{named} is not a DuckDB database that can be read") from None
         if (table,) not in connection.sql("SELECT table_name FROM information_schema.tables").fetchall():
-            raise SchemaError(f"no table {table!r} in {str(data)!r}")
+            raise SchemaError(f"no table {table!r} in {named}")
         return Relation(connection.table(table))
     if table is not None:
-        raise SchemaError(f"table= names a table of a DuckDB file; {str(data)!r} is not one")
+        raise SchemaError(f"table= names a table of a DuckDB file; {named} is not one")
     if suffix in ("parquet", "pq"):
-        return Parquet(paths, texts)
+        return Parquet(files.paths, texts)
     if suffix in CSV:
-        return CsvFiles(paths, quoted_newlines)
-    raise SchemaError(
-        f"{str(data)!r} is neither Parquet (.parquet), CSV (.csv, .tsv, .txt) nor DuckDB (.duckdb)"
-    )
+        return CsvFiles(files.paths, quoted_newlines)
+    raise SchemaError(f"{named} is neither Parquet (.parquet), CSV (.csv, .tsv, .txt) nor DuckDB (.duckdb)")
 
 
 def _pieces(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[Piece]:

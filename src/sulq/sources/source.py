@@ -29,6 +29,7 @@ from sulq.queries.scope import Batch, Floats, Scope
 from sulq.queries.vectors import scaled
 from sulq.schema import Category, Schema
 from sulq.sources.encoding import Encoder, check_type, dtype_of_leaf
+from sulq.sources.files import Files
 from sulq.sources.people import check_person_type, counted_rows
 from sulq.sources.readers import Piece, Reader, reader
 from sulq.sources.storage import Column, Storage
@@ -46,10 +47,10 @@ class Source:
     """Rows that can be asked for sums. Made by `sulq.open`."""
 
     def __init__(
-        self, reader: Reader, schema: Schema, memory: int, threads: int, path: Path | None = None
+        self, reader: Reader, schema: Schema, memory: int, threads: int, files: Files | None = None
     ) -> None:
         self.schema = schema
-        self.path = path
+        self.files = files
         self.scope = Scope(schema)
         self._reader = reader
         self._storage = Storage(memory)
@@ -148,13 +149,13 @@ class Source:
 
         The budget: `epsilon` alone, `rho` alone, or `epsilon` with `delta`. `neighbours`: what one person's
         presence means, "replace" (the number of rows is public) or "add-remove". `ledger`: the file that
-        remembers what was spent, by default one beside the data; ":memory:" forgets it with the process,
-        as does any source that is not a file. `truncate`: bring answers into the range that is public,
-        which makes them biased. `calibration`: how noise follows from the budget; the SuLQ paper's own
-        need the number of `queries` beforehand. `answering`: "joint" answers every query with all rows and
-        charges rounds jointly; "chunks" deals the rows to so many `queries`, each with all of the budget on
-        rows of its own; "printed" is the same with an equal part of the budget for each, as the lecture
-        notes have it.
+        remembers what was spent, by default one beside the data, which several files do not have; ":memory:"
+        forgets it with the process, as does any source that is not a file. `truncate`: bring answers into the
+        range that is public, which makes them biased. `calibration`: how noise follows from the budget; the
+        SuLQ paper's own need the number of `queries` beforehand. `answering`: "joint" answers every query
+        with all rows and charges rounds jointly; "chunks" deals the rows to so many `queries`, each with all
+        of the budget on rows of its own; "printed" is the same with an equal part of the budget for each, as
+        the lecture notes have it.
         """
         from sulq.oracles.open import curator
 
@@ -348,7 +349,8 @@ def open(
     person = declared.unit.column if declared.unit else None
     texts = [name for name, kind in declared.items() if isinstance(kind, Category) and name != person]
     unit = [] if person is None or person in declared else [person]
-    opened = reader(data, [*declared, *unit], texts, table, quoted_newlines)
+    files = Files.find(data, table) if isinstance(data, str | Path) else None
+    opened = reader(files or data, [*declared, *unit], texts, None if files else table, quoted_newlines)
     for name in [*declared, *unit]:
         if name not in opened.types:
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
@@ -356,8 +358,7 @@ def open(
         check_type(name, kind, opened.types[name])
     if person is not None:
         check_person_type(person, opened.types[person])
-    path = Path(data) if isinstance(data, str | Path) else None
-    return Source(opened, declared, _bytes(memory), _threads(threads), path)
+    return Source(opened, declared, _bytes(memory), _threads(threads), files)
 
 
 def _until(over: threading.Event, pieces: Iterator[Any]) -> Iterator[Any]:
