@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ import pytest
 
 import sulq
 from sulq.cli import main
+from sulq.privacy.ledger import Ledger
 
 SCHEMA = {"sick": sulq.Boolean()}
 ROUND = sulq.Round([sulq.count(where=sulq.col("sick"))], share=0.75)
@@ -170,6 +172,18 @@ def test_tables_of_one_database_do_not_answer_for_each_other(tmp_path: Path) -> 
     first.ledger.close()
     with pytest.raises(sulq.LedgerError, match="table"):
         sulq.open(path, SCHEMA, table="other").curator(epsilon=1)
+
+
+def test_a_ledger_that_does_not_say_for_which_table_it_is_still_is_the_databases(tmp_path: Path) -> None:
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE one AS SELECT 3 AS age, true AS sick FROM range(10)")
+    source = sulq.open(path, {"age": sulq.Integer(0, 9), "sick": sulq.Boolean()}, table="one")
+    facts = {"schema": source.schema.hash, "neighbours": "replace", "promise": "ε = 1 (pure)", "rows": 10}
+    Ledger(f"{path}.ledger", "epsilon", Fraction(1), facts).close()
+    source.curator(epsilon=1).ask(sulq.Round([sulq.count(where=sulq.col("sick"))], share=1))
+    with Ledger.read(f"{path}.ledger") as ledger:
+        assert ledger.spent == 1
 
 
 def test_one_database_at_a_time_and_a_readable_one(tmp_path: Path) -> None:

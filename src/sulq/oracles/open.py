@@ -46,6 +46,10 @@ def curator(
         ledger = source.files.ledger()
     path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
     facts = _facts(source, calibrated, neighbours)
+    if "table" in facts and path is not None and path.exists():
+        # A ledger of an earlier version does not say which table it is for: it is for them all.
+        with Ledger.read(path) as earlier:
+            facts = {name: fact for name, fact in facts.items() if name != "table" or name in earlier.facts}
     if joint:
         record = Ledger(path, calibrated.unit, calibrated.total, facts, schema=source.schema.form())
         return Curator(source, calibrated, record, neighbours, truncate)
