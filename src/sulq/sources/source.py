@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from sulq.oracles.sample import Sample
     from sulq.privacy.budget import Number
     from sulq.queries.query import Neighbours
+
+HEED = 0.1
+"""Seconds in which an interrupt is heeded, at most."""
 
 
 class Source:
@@ -313,7 +316,11 @@ class Source:
         # The blocks are small: BLAS with threads of its own would only get in the way of ours.
         with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(len(own)) as pool:
             try:
-                for finished in [pool.submit(labour, mine) for mine in own]:
+                labours = [pool.submit(labour, mine) for mine in own]
+                # Polars, once imported, keeps an interrupt from waking a thread that waits for long.
+                while wait(labours, HEED, FIRST_EXCEPTION).not_done and not over.is_set():
+                    pass
+                for finished in labours:
                     finished.result()
             finally:
                 over.set()
