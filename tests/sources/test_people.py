@@ -204,6 +204,7 @@ def test_values_that_are_the_same_in_several_types_are_one_person() -> None:
         pa.array([b"1.0", b"001", b"002"], pa.binary(3)),
         pa.array([b"0123456789abcdef"] * 2 + [b"\xff" * 16], pa.uuid()),
         pa.array(["1", "01", "2"]).dictionary_encode(),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["1", "01", "2"], pa.string_view())),
     ],
     ids=lambda column: str(column.type),
 )

@@ -29,6 +29,8 @@ Encoded = NDArray[Any]
 SHORT_DICTIONARY = 256
 MOST_KNOWN = 2**12
 """Of how many texts the codes are remembered, whatever a column holds."""
+VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Of these, which are only another way to lay out texts, Arrow cannot decode dictionaries."""
 LONGEST_NUMBER = 2**20
 """No text of more bytes is read as a number: DuckDB fails on one of 4 GB."""
 
@@ -116,7 +118,15 @@ def _encoded(kind: Kind, array: pa.Array) -> Encoded:
 
 
 def _plain(array: pa.Array) -> pa.Array:
-    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    return decoded(array) if pa.types.is_dictionary(array.type) else array
+
+
+def decoded(array: pa.DictionaryArray) -> pa.Array:
+    """The values that the entries of a dictionary stand for."""
+    values = array.type.value_type
+    if values in VIEWS:
+        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(VIEWS[values]))
+    return array.cast(array.type.value_type)
 
 
 @lru_cache(maxsize=1024)

@@ -1,8 +1,13 @@
-"""Frames and arrays in memory, as Arrow tables."""
+"""Frames and arrays in memory, as Arrow tables.
+
+A column is refused for its type alone. Columns of Python objects are read one cell at a time, and there is no
+cell that fails: one that is neither a number nor a text is missing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,8 +19,25 @@ LONGEST = 10**400
 """Integers beyond are read as this: no bound is as large, and Python writes out only so many digits."""
 
 
-def collected(data: Any) -> Any:
-    """The rows of a Polars frame, which may be lazy and fail."""
+CELL_BY_CELL = ("object", "int128", "uint128")
+"""Types of columns that Arrow does not have."""
+
+
+def of_polars(data: Any, columns: Sequence[str]) -> pa.Table:
+    """Some columns of a Polars frame, which may be lazy and fail."""
+    frame = _collected(data)
+    names = [name for name in frame.columns if name in columns]
+    objects = [name for name in names if str(frame[name].dtype).lower() in CELL_BY_CELL]
+    try:
+        others = frame.select([name for name in names if name not in objects]).to_arrow()
+    except pa.ArrowException:
+        types = ", ".join(f"{name!r} of {frame[name].dtype}" for name in names)
+        raise SchemaError(f"Arrow has no type for one of the columns {types}: convert it") from None
+    read = {name: _texts(frame[name].to_list()) for name in objects}
+    return pa.table({name: read[name] if name in read else others[name] for name in names})
+
+
+def _collected(data: Any) -> Any:
     try:
         return data.lazy().collect()
     except Exception:
@@ -45,41 +67,63 @@ def table(columns: Mapping[str, Any]) -> pa.Table:
 
 
 def _column(name: str, values: Any) -> pa.Array:
-    try:
-        return _arrow(values)
-    except pa.ArrowException:
-        pass  # what it says may quote a row
-    kind = getattr(values, "dtype", type(values).__name__)
-    raise SchemaError(
-        f"column {name!r} of {kind} cannot be read: give one dimension of numbers, booleans or text"
-    )
-
-
-def _arrow(values: Any) -> pa.Array:
-    """A pandas or NumPy column in Arrow. Columns of Python objects are read as text, one value at a time."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    """A pandas, NumPy, Polars or Python column in Arrow."""
+    if isinstance(values, pa.ChunkedArray):
+        return values.combine_chunks()
+    if isinstance(values, pa.Array):
+        return values
     dtype = str(getattr(values, "dtype", "object"))
     if dtype == "category":
-        levels = _arrow(np.asarray(values.cat.categories, dtype=object))
-        codes = np.asarray(values.cat.codes)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), levels)
-    if dtype == "object" or dtype.startswith(("<U", ">U", "|S")):
-        return pa.array([_text(value) for value in values], pa.large_string())
-    array = pa.array(values, from_pandas=True)
+        return _category(getattr(values, "cat", values))
+    if dtype.lower() in CELL_BY_CELL or dtype.startswith(("<U", ">U", "|S")):
+        return _texts(values)
+    _check_type_of(name, values, dtype)
+    try:
+        array = pa.array(values, from_pandas=True)
+    except Exception:  # a text that is not Unicode, in a column of texts
+        return _texts(values)
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _text(value: object) -> str | None:
+def _check_type_of(name: str, values: Any, dtype: str) -> None:
+    """Refuse a column that Arrow cannot take, were it empty: so no row has a part in it."""
+    try:
+        pa.array(values[:0], from_pandas=True)
+        return
+    except Exception:
+        pass
+    raise SchemaError(
+        f"column {name!r} of {dtype} cannot be read: give one dimension of numbers, booleans or text"
+    )
+
+
+def _category(values: Any) -> pa.Array:
+    codes = np.asarray(values.codes)
+    levels = _texts(np.asarray(values.categories, dtype=object))
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), levels)
+
+
+def _texts(cells: Iterable[object]) -> pa.Array:
+    return pa.array([_text(cell) for cell in cells], pa.large_string())
+
+
+def _text(cell: object) -> str | None:
     """A Python value as text; what is not a number or a text, or cannot be one, is missing."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, float | np.floating):
-        return None if value != value else repr(float(value)).removesuffix(".0")
-    if isinstance(value, int):
-        return str(max(-LONGEST, min(value, LONGEST)))
-    if isinstance(value, str | np.integer) or type(value).__name__ == "Decimal":
-        return str(value).encode("utf-8", "backslashreplace").decode()
+    try:
+        return _written(cell)
+    except Exception:  # a value may have methods of its own
+        return None
+
+
+def _written(cell: object) -> str | None:
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "backslashreplace")
+    if isinstance(cell, bool | np.bool_):
+        return "true" if cell else "false"
+    if isinstance(cell, float | np.floating):
+        return None if cell != cell else repr(float(cell)).removesuffix(".0")
+    if isinstance(cell, int):
+        return str(max(-LONGEST, min(cell, LONGEST)))
+    if isinstance(cell, str | np.integer | Decimal):
+        return str(cell).encode("utf-8", "backslashreplace").decode()
     return None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import SchemaError
 from sulq.schema import Unit
-from sulq.sources.encoding import is_number, is_text
+from sulq.sources.encoding import VIEWS, decoded, is_number, is_text
 
 Hashes = NDArray[np.uint64]
 NUMBER = r"[ \t\r\n]*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,18}))?[ \t\r\n]*"
@@ -120,7 +120,8 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
             storage = [chunk.storage for chunk in column.chunks]
             column = pa.chunked_array(storage, type_.storage_type)
         else:
-            column = column.cast(type_.value_type)
+            values = VIEWS.get(type_.value_type, type_.value_type)
+            column = pa.chunked_array([decoded(chunk) for chunk in column.chunks], values)
     return column
 
 

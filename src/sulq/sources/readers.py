@@ -100,7 +100,9 @@ class Parquet:
 
     def _part(self, waiting: deque[_Run], columns: Sequence[str]) -> Iterator[Piece]:
         """Whatever no other part has taken, so that all of them end at about the same time."""
-        texts = [name for name in self._texts if name in columns]
+        # Arrow would check a text before it makes a dictionary of it, and fail on one that is not Unicode.
+        dictionaries = [name for name in columns if pa.types.is_dictionary(self.types[name])]
+        texts = [*dictionaries, *(name for name in self._texts if name in columns)]
         for file, runs in groupby(_taken(waiting), key=attrgetter("file")):
             path, metadata = self._files[file][0].path, self._files[file][1]
             # pre_buffer would hold a whole run in memory.
@@ -216,8 +218,7 @@ def reader(
         return Table(data)
     library = type(data).__module__.partition(".")[0]
     if library == "polars" and hasattr(data, "lazy"):
-        frame = frames.collected(data)
-        return Table(frame.select([name for name in frame.columns if name in columns]).to_arrow())
+        return Table(frames.of_polars(data, columns))
     if library == "pandas" and hasattr(data, "columns"):
         return Table(frames.table({str(name): data[name] for name in data.columns if str(name) in columns}))
     if isinstance(data, np.ndarray):
