@@ -27,10 +27,10 @@ from sulq.queries.facts import BLOCK, Code
 from sulq.queries.kernel import Kernel, Totals
 from sulq.queries.scope import Batch, Floats, Scope
 from sulq.queries.vectors import scaled
-from sulq.schema import Category, Schema
+from sulq.schema import Category, Schema, Unit
 from sulq.sources.encoding import Encoder, check_type, dtype_of_leaf
 from sulq.sources.files import Files
-from sulq.sources.people import check_person_type, counted_rows
+from sulq.sources.people import check_person_type, counted_rows, people_of
 from sulq.sources.readers import Piece, Reader, reader
 from sulq.sources.storage import Column, Storage
 
@@ -64,13 +64,11 @@ class Source:
 
     @property
     def rows(self) -> int:
-        """How many rows count. No cell is looked at for it, unless they are those of a unit."""
+        """How many rows count. No cell is looked at for it, but those that name people if there is a unit."""
         with self._lock:
-            if self._rows is None and self.schema.unit is None:
-                self._rows = self._reader.rows
-            elif self._rows is None:
-                self._load({})
-            assert self._rows is not None
+            if self._rows is None:
+                unit = self.schema.unit
+                self._rows = self._reader.rows if unit is None else self._counted(unit)
             return self._rows
 
     @property
@@ -81,7 +79,7 @@ class Source:
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         """The exact sum of each row expression over all rows, as integers in steps of its grid."""
         different = {part.key: part for part in parts}
-        rows = self.rows
+        rows = self._rows_read()
         kernel = Kernel(list(different.values()), self.scope, rows)
         with self._lock:
             self._load(kernel.leaves)
@@ -113,7 +111,7 @@ class Source:
         Truth values and codes as they are, numbers as floats in natural units, one row of them for each row.
         """
         leaves = expression.leaves()
-        rows = self.rows
+        rows = self._rows_read()
         with self._lock:
             self._load(leaves)
         found = []
@@ -205,6 +203,21 @@ class Source:
             self._load({leaf.key: leaf})
         return self._columns[leaf.key]
 
+    def _rows_read(self) -> int:
+        """How many rows count, where they are read next: to count a unit's on their own is then a waste."""
+        if self.schema.unit is not None:
+            with self._lock:
+                self._load({})
+        return self.rows
+
+    def _counted(self, unit: Unit) -> int:
+        """How many rows of people count; only the column that names them is read."""
+        people: dict[int, pa.Array] = {}
+        for part in self._reader.parts([unit.column], 1):
+            people |= {start: array for _, start, array in part}
+        whose = people_of(pa.chunked_array(list(people.values()), self._reader.types[unit.column]))
+        return int(np.minimum(np.bincount(whose[whose >= 0]), unit.rows).sum())
+
     def _load(self, leaves: Mapping[str, Leaf]) -> None:
         """Read and clean what was not read before.
 
@@ -231,8 +244,10 @@ class Source:
             people = self._fill(columns, leaves, rows)
             if people is not None:
                 columns = self._only_counted(columns, people)
-        if self._rows is None:
-            self._rows = max(column.rows for column in columns.values())
+            found = max(column.rows for column in columns.values())
+            if self._rows not in (None, found):
+                raise SulqError("the data does not have as many rows as it says it has")
+        self._rows = found
         self._columns |= columns
 
     def _fill(
