@@ -64,7 +64,7 @@ class BudgetError(SulqError):
     >>> error.excess
     Fraction(1, 4)
     >>> print(error)
-    the charge of epsilon = 0.75 exceeds what is left, 0.5, by 0.25; nothing was spent
+    the charge of epsilon = 0.75 exceeds what is left, 0.5, by 0.25; it was not made
     """
 
     def __init__(self, unit: str, requested: Fraction, remaining: Fraction) -> None:
@@ -74,7 +74,7 @@ class BudgetError(SulqError):
         self.excess = requested - remaining
         super().__init__(
             f"the charge of {unit} = {float(requested):.6g} exceeds what is left, "
-            f"{float(remaining):.6g}, by {float(self.excess):.6g}; nothing was spent"
+            f"{float(remaining):.6g}, by {float(self.excess):.6g}; it was not made"
         )
 
     def __reduce__(self) -> tuple[type[BudgetError], tuple[str, Fraction, Fraction]]:

@@ -270,7 +270,7 @@ def test_a_fit_spends_its_epsilon_and_a_ledger_file_remembers(tmp_path: Path) ->
     with Ledger.read(path) as ledger:
         assert ledger.spent == ledger.total == Fraction(1)
     assert tree(epsilon=1, ledger=str(path)).fit(PEOPLE, OLD).hypothesis_ == first.hypothesis_
-    with pytest.raises(sulq.BudgetError, match="nothing was spent"):
+    with pytest.raises(sulq.BudgetError, match="it was not made"):
         tree(epsilon=1, ledger=path, pick="counts").fit(PEOPLE, OLD)
     with pytest.raises(sulq.LedgerError):
         tree(epsilon=2, ledger=path).fit(PEOPLE, OLD)

@@ -144,7 +144,7 @@ class Ledger:
         '20187'
         >>> ledger.release("forest", "how many?", Fraction(1), lambda: "20191")
         Traceback (most recent call last):
-        sulq.errors.BudgetError: the charge of epsilon = 1 exceeds what is left, 0, by 1; nothing was spent
+        sulq.errors.BudgetError: the charge of epsilon = 1 exceeds what is left, 0, by 1; it was not made
         """
         exact_amount(cost)
         check_run(run)
