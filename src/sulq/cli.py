@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import NoReturn
@@ -14,8 +15,10 @@ from rich.text import Text
 
 from sulq.atlas import atlas
 from sulq.commands.arguments import add_learn
+from sulq.commands.files import write_whole
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
+from sulq.commands.terminal import Listener
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
@@ -28,16 +31,35 @@ from sulq.tables import ledger_tables, schema_table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done."""
+    """Run one command.
+
+    0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done, 130 if it was interrupted.
+    A reader that goes away, as with `| head`, changes nothing of this.
+    """
+    output, errors = Listener(sys.stdout), Listener(sys.stderr)
+    with redirect_stdout(output), redirect_stderr(errors):
+        try:
+            try:
+                code = _run(arguments)
+            finally:
+                output.flush()
+        except KeyboardInterrupt as interrupt:
+            print(f"sulq: {str(interrupt) or 'interrupted'}", file=sys.stderr)
+            code = 130
+        if output.failure is not None:
+            print(f"sulq: cannot print: {output.failure.strerror}", file=sys.stderr)
+            code = code or 2
+        errors.flush()
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
         return options.run(options, Console()) or 0
     except SulqError as error:
         print(f"sulq: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        sys.stderr.close()
-    return 0
 
 
 class _Parser(argparse.ArgumentParser):
@@ -162,12 +184,13 @@ def _atlas(options: argparse.Namespace, console: Console) -> None:
         raise SulqError(f"there is no folder {folder}")
     for plate in atlas(options.dimension, exact("epsilon", options.epsilon), options.runs):
         across, up = plate.axes
+        path = None if folder is None else folder / f"{plate.name}.svg"
+        if path is not None:
+            write_whole(path, lines.picture(plate.title, across, up, plate.lines, plate.note))
         console.print(Text(f"\n{plate.title}\n", "bold"))
         console.print(lines.drawing(across, up, plate.lines))
         console.print(Text(f"\n{plate.note}", "dim"))
-        if folder is not None:
-            path = folder / f"{plate.name}.svg"
-            path.write_text(lines.picture(plate.title, across, up, plate.lines, plate.note), encoding="utf-8")
+        if path is not None:
             console.print(Text(f"written: {path}"))
 
 

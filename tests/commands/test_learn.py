@@ -114,7 +114,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_stopped(
 
     with monkeypatch.context() as patched:
         patched.setattr(Watched, "ask", interrupted)
-        assert main(command) == 2
+        assert main(command) == 130
     assert "interrupted" in capsys.readouterr().err
     assert spent(tmp_path / "people.csv.ledger") == 50
     assert main(command) == 0

@@ -359,7 +359,7 @@ def test_a_charge_is_on_record_before_a_release_looks_at_a_row(
             raise KeyboardInterrupt
 
         patched.setattr("sulq.beyond.select.choose", interrupted)
-        assert run(STUMP, people, "--epsilon", "40") == 2
+        assert run(STUMP, people, "--epsilon", "40") == 130
     assert "interrupted" in capsys.readouterr().err
     assert spent(tmp_path) == 40
     assert run(STUMP, people, "--epsilon", "40") == 0

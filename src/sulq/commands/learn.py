@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +24,7 @@ from sulq.commands.checks import (
     public_rows,
 )
 from sulq.commands.command import Command
+from sulq.commands.files import write_whole
 from sulq.commands.learners import run_name
 from sulq.commands.outcome import Account, Outcome, spending
 from sulq.commands.releases import Releasing, release_of
@@ -35,6 +38,7 @@ from sulq.oracles.curator import Curator
 from sulq.oracles.open import IN_MEMORY
 from sulq.plans.asked import Watched
 from sulq.plans.rehearsal import made_up, rehearse
+from sulq.privacy.budget import Budget
 from sulq.privacy.ledger import Ledger
 from sulq.privacy.purpose import differences, terms, whole
 from sulq.schema import Schema
@@ -42,6 +46,7 @@ from sulq.sources.source import Source
 from sulq.sources.source import open as open_source
 from sulq.tables import amount
 
+GOES_ON = "the same command goes on from there, and pays for nothing twice"
 H = TypeVar("H")
 
 
@@ -51,13 +56,23 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
     What can be refused is refused before there is a ledger, which binds its data to a budget.
     """
     budget = budget_given(options)
+    try:
+        return _learn(command, options, budget, console)
+    except KeyboardInterrupt:
+        if budget is None or options.dry_run:
+            raise
+        # The ledger is not asked how much that is: others may keep it locked.
+        raise KeyboardInterrupt(f"interrupted; what was spent stays spent: {GOES_ON}") from None
+
+
+def _learn(command: Command, options: argparse.Namespace, budget: Budget | None, console: Console) -> int:
     schema = Schema.of(options.schema)
     source = open_source(options.data, schema, table=options.table, quoted_newlines=options.quoted_newlines)
     learner = command.learner(options, schema)
     ledger = ledger_file(source, options.ledger, exact=budget is None)
     check_writable(options, ledger)
     if isinstance(learner, Parity | Select):
-        return _released(command, learner, options, source, ledger, console)
+        return _released(command, learner, options, budget, source, ledger, console)
     first = next(learner.rounds(schema))
     if isinstance(learner, KMeans):
         check_clusters(learner.k, public_rows(source, options))
@@ -77,7 +92,7 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
         with curator.ledger:
             check_affordable(curator, options.share, run, ledger)
             watched = Watched(curator, told_of(errors, curator))
-            hypothesis = _learned(lambda: learner.learn(watched, run), errors)
+            hypothesis = _learned(lambda: learner.learn(watched, run), errors, curator, run)
             account = Account(budget, options.neighbours, str(ledger), curator.remaining)
     title = f"{command.title.capitalize()} learned from {Path(options.data).name}"
     outcome = Outcome(title, hypothesis, tuple(watched.asked), account, hypothesis.origin, schema)
@@ -91,28 +106,36 @@ def _curator(source: Source, options: argparse.Namespace, ledger: str | Path) ->
     )
 
 
-def _learned(learn: Callable[[], H], errors: Console) -> H:
+def _learned(learn: Callable[[], H], errors: Console, curator: Curator | None = None, run: str = "") -> H:
+    """What is learned; or, if that is refused on the way, why, and what was spent so far."""
     try:
         return learn()
-    except KeyboardInterrupt:
-        raise SulqError(
-            "interrupted; what was answered under a budget is in its ledger, and the same command goes on "
-            "from there at no further cost"
-        ) from None
+    except SulqError as error:
+        if curator is None or not (spent := _spent(curator, run)):
+            raise
+        paid = spending(spent, curator.calibration.unit)
+        raise SulqError(f"{error}; run {run} has spent {paid} so far: {GOES_ON}") from error
     finally:
         clear_line(errors)
+
+
+def _spent(curator: Curator, run: str) -> Fraction:
+    """What a run was charged, as far as its ledger can say."""
+    with suppress(SulqError):
+        return sum((own.spent for own in curator.ledger.runs() if own.name == run), Fraction(0))
+    return Fraction(0)
 
 
 def _released(
     command: Command,
     learner: Parity | Select,
     options: argparse.Namespace,
+    budget: Budget | None,
     source: Source,
     ledger: Path,
     console: Console,
 ) -> int:
     """Run a learner that asks for one release, or say what that would be."""
-    budget = budget_given(options)
     if budget is None:
         raise SulqError(
             "--exact is for learners that ask for sums, and this one asks for one private release: give "
@@ -130,7 +153,7 @@ def _released(
     with curator.ledger:
         check_affordable(curator, learner.share, run, ledger)
         watched = Releasing(curator, release.question, told_of(errors, curator))
-        found = _learned(lambda: learner.learn(watched, run), errors)
+        found = _learned(lambda: learner.learn(watched, run), errors, curator, run)
         account = Account(budget, options.neighbours, str(ledger), curator.remaining)
     what = f"No {command.title} found in" if found is None else f"{command.title.capitalize()} learned from"
     outcome = Outcome(
@@ -147,13 +170,20 @@ def _released(
 
 
 def _tell(outcome: Outcome, options: argparse.Namespace, console: Console) -> None:
-    """Show what came of a run, and write it down where that was asked for."""
-    show_outcome(outcome, console)
+    """Write down what came of a run where that was asked for, and then show it."""
+    files: dict[str, str] = {}
     if options.report is not None:
-        _write(options.report, report(outcome), console)
+        files[options.report] = report(outcome)
     if options.json is not None:
         found = outcome.hypothesis
-        _write(options.json, "null\n" if found is None else found.to_json() + "\n", console)
+        files[options.json] = "null\n" if found is None else found.to_json() + "\n"
+    failed = {path: error for path, text in files.items() if (error := _error_of(path, text))}
+    show_outcome(outcome, console)
+    for path in files:
+        if path not in failed:
+            console.print(Text(f"written: {path}"))
+    if failed:
+        raise SulqError(f"{'; '.join(map(str, failed.values()))}; the same command again costs nothing")
 
 
 def _rehearse(
@@ -197,11 +227,10 @@ def _left(path: Path, schema: Schema, promise: str, options: argparse.Namespace)
         return f"{spending(ledger.remaining, ledger.unit)} of {amount(ledger.total)} is left in {path}"
 
 
-def _write(path: str, text: str, console: Console) -> None:
+def _error_of(path: str, text: str) -> SulqError | None:
+    """Why a file could not be written; None if it was."""
     try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SulqError(
-            f"cannot write {path}: {error.strerror}; the same command again costs nothing"
-        ) from None
-    console.print(Text(f"written: {path}"))
+        write_whole(path, text)
+    except SulqError as error:
+        return error
+    return None

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from sulq.beyond.parity import Parity
 from sulq.commands.command import Command
+from sulq.commands.files import write_whole
 from sulq.commands.learners import COMMANDS
 from sulq.commands.show import rounds_table
 from sulq.errors import QueryError, SulqError
@@ -197,6 +197,9 @@ def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) 
     if not plans:
         raise next(iter(refusals.values()))
     [first, *_] = plans.values()
+    picture = _picture(subject, options, models)
+    if options.svg is not None:
+        write_whole(options.svg, picture.svg())
     console.print(_table(plans, options))
     for model, refusal in refusals.items():
         console.print(Text(f"{NAMES[model]}: {refusal}"), soft_wrap=True)
@@ -205,7 +208,10 @@ def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) 
     if first.tolerances:
         about += f", the finest of tolerance {min(first.tolerances):.3g}"
     console.print(Text(f"\n{about}. One sample may answer them all: {'; '.join(reuse) or first.reuse}.\n"))
-    _draw(subject, options, models, console)
+    console.print(Text(f"{picture.title}\n", "bold"))
+    console.print(lines.drawing(picture.across, picture.up, picture.drawn))
+    if options.svg is not None:
+        console.print(Text(f"\nwritten: {options.svg}"))
 
 
 def _plan(
@@ -259,7 +265,19 @@ def _said(number: float | None) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:.10g}"
 
 
-def _draw(subject: Subject, options: argparse.Namespace, models: tuple[Model, ...], console: Console) -> None:
+@dataclass(frozen=True)
+class _Picture:
+    title: str
+    across: Axis
+    up: Axis
+    drawn: tuple[Line, ...]
+
+    def svg(self) -> str:
+        note = "the smallest number that can be proved, for rows drawn independently"
+        return lines.picture(self.title, self.across, self.up, self.drawn, note)
+
+
+def _picture(subject: Subject, options: argparse.Namespace, models: tuple[Model, ...]) -> _Picture:
     """Rows against ε for each trust model: the price of privacy at a glance."""
     drawn = []
     for model in models:
@@ -275,12 +293,4 @@ def _draw(subject: Subject, options: argparse.Namespace, models: tuple[Model, ..
     title = f"Rows it takes to learn a {subject.name.replace('-', ' ')} of {options.dimension} bits"
     across = Axis("ε", EPSILONS[0], EPSILONS[-1], powers=True)
     up = spanning("rows", [rows for line in drawn for _, rows in line.points], powers=True)
-    console.print(Text(f"{title}\n", "bold"))
-    console.print(lines.drawing(across, up, drawn))
-    if options.svg is not None:
-        note = "the smallest number that can be proved, for rows drawn independently"
-        try:
-            Path(options.svg).write_text(lines.picture(title, across, up, drawn, note), encoding="utf-8")
-        except OSError as error:
-            raise SulqError(f"cannot write {options.svg}: {error.strerror}") from None
-        console.print(Text(f"\nwritten: {options.svg}"))
+    return _Picture(title, across, up, tuple(drawn))

@@ -1,0 +1,136 @@
+"""Ctrl-C ends a command soon, with one line and exit code 130, whatever it is doing."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from sulq.cli import main
+from sulq.errors import BudgetError
+from sulq.plans.asked import Watched
+from sulq.privacy.ledger import Ledger
+from tests.commands.people import write_people
+
+TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1"]
+STAYS = (
+    "sulq: interrupted; what was spent stays spent: the same command goes on from there, and pays for nothing "
+    "twice"
+)
+SLOW_READING = """
+import sys, time
+from sulq.cli import main
+from sulq.sources.readers import Relation
+part = Relation._part
+
+def slowly(self, columns):
+    pieces = list(part(self, columns))
+    for number in range(100_000):
+        print("reading", flush=True)
+        time.sleep(0.01)
+        yield pieces[number % len(pieces)]
+
+Relation._part = slowly
+sys.exit(main(sys.argv[1:]))
+"""
+WAITING = """
+import sys
+from sulq.cli import main
+from sulq.privacy import ledger_file
+
+class Random:
+    def uniform(self, low, high):
+        print("waiting", flush=True)
+        return high
+
+ledger_file.random = Random()
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def interrupted(script: str, arguments: list[str], at: bytes) -> tuple[int, list[str]]:
+    """Interrupt a script when it says that it has come so far; its exit code, and what it says to that."""
+    command = [sys.executable, "-c", script, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == at
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)  # to wait, or to read on, takes longer
+    return process.returncode, errors.decode().splitlines()
+
+
+def test_a_read_is_interrupted_with_one_line(tmp_path: Path) -> None:
+    people = write_people(tmp_path, unit=True)
+    code, errors = interrupted(SLOW_READING, ["learn", "tree", *people, *TREE], b"reading")
+    assert (code, errors) == (130, [STAYS])
+
+
+def test_an_exact_read_is_interrupted_with_one_word(tmp_path: Path) -> None:
+    people = write_people(tmp_path)
+    code, errors = interrupted(
+        SLOW_READING, ["learn", "tree", *people, "--label", "flu", "--exact"], b"reading"
+    )
+    assert (code, errors[-1]) == (130, "sulq: interrupted")
+    assert not any("Traceback" in line for line in errors)
+
+
+def test_waiting_for_a_ledger_is_interrupted_with_one_line(tmp_path: Path) -> None:
+    people = write_people(tmp_path)
+    assert main(["learn", "tree", *people, *TREE, "--share", "1/2"]) == 0
+    with closing(sqlite3.connect(tmp_path / "people.csv.ledger")) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        code, errors = interrupted(WAITING, ["learn", "tree", *people, *TREE, "--share", "1/4"], b"waiting")
+    assert (code, errors) == (130, [STAYS])
+
+
+def test_who_interrupts_the_printing_has_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sulq.commands.learn.show_outcome", interrupt)
+    report = tmp_path / "tree.html"
+    people = write_people(tmp_path)
+    assert main(["learn", "tree", *people, *TREE, "--report", str(report)]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == STAYS
+    assert report.exists()
+
+
+def test_a_plan_that_is_interrupted_says_nothing_of_spending(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sulq.commands.plan.plan", interrupt)
+    assert main(["plan", "conjunction", "--dimension", "4", "--epsilon", "1"]) == 130
+    assert capsys.readouterr().err == "sulq: interrupted\n"
+
+
+def test_a_run_that_is_refused_on_the_way_says_what_it_has_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = write_people(tmp_path)
+    ask = Watched.ask
+
+    def refusing(self: Watched, *given: object) -> object:
+        if self.asked:
+            raise BudgetError("epsilon", Fraction(3, 4), Fraction(1, 4))
+        return ask(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Watched, "ask", refusing)
+    command = ["learn", "perceptron", *people, "--label", "flu", "--epsilon", "100", "--run", "mine"]
+    assert main(command) == 2
+    with Ledger.read(tmp_path / "people.csv.ledger") as ledger:
+        spent = ledger.spent
+    assert spent > 0
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "nothing was spent" not in said
+    assert f"run mine has spent ε = {float(spent):g} so far: the same command goes on from there" in said

@@ -1,0 +1,196 @@
+"""Whatever a terminal can show and whether or not anybody reads, a run ends well and its files are written."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import sulq
+from sulq.cli import main
+from sulq.commands.terminal import Listener, plain
+from sulq.privacy.ledger import Ledger
+from tests.commands.people import write_people
+
+TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1", "--share", "1/2"]
+
+
+class Place:
+    """A folder with people, a ledger with one run, and the commands that can be run there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.people = write_people(folder)
+        self.report, self.json, self.svg = folder / "tree.html", folder / "tree.json", folder / "plan.svg"
+        files = ["--report", str(self.report), "--json", str(self.json)]
+        ledger = str(folder / "people.csv.ledger")
+        self.commands = {
+            "learn": ["learn", "tree", *self.people, *TREE, *files],
+            "learn again": ["learn", "tree", *self.people, *TREE],
+            "learn exactly": ["learn", "tree", *self.people, "--label", "flu", "--exact"],
+            "rehearse": ["learn", "kmeans", *self.people, "--k", "2", "--epsilon", "1", "--dry-run"],
+            "release": ["learn", "stump", *self.people, "--label", "flu", "--epsilon", "1", "--share", "1/4"],
+            "plan": ["plan", "conjunction", "--dimension", "4", "--epsilon", "1", "--svg", str(self.svg)],
+            "plan a tree": [
+                *("plan", "tree", "--schema", self.people[2], "--rows", "1000", "--label", "flu"),
+                *("--epsilon", "1"),
+            ],
+            "atlas": ["atlas", "--dimension", "2", "--epsilon", "1", "--runs", "1", "--out", str(folder)],
+            "demo": ["demo"],
+            "show": ["ledger", "show", ledger, "--entries"],
+            "verify": ["ledger", "verify", ledger],
+            "schema": ["schema", "show", self.people[2], "--data", self.people[0]],
+            "draft": ["schema", "draft", self.people[0]],
+            "refused": ["learn", "tree", *self.people, "--label", "ε−×", "--epsilon", "1"],
+        }
+
+    def spent(self) -> Fraction:
+        with Ledger.read(self.folder / "people.csv.ledger") as ledger:
+            return ledger.spent
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def atlas_of_two_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sulq.atlas._powers", lambda first, last: [100, 300])
+
+
+@pytest.fixture
+def streams(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[io.BytesIO, io.BytesIO]]:
+    """Put streams of an encoding in the place of the standard ones; they raise at letters they do not have."""
+
+    def put(encoding: str) -> tuple[io.BytesIO, io.BytesIO]:
+        written = io.BytesIO(), io.BytesIO()
+        for name, bytes_ in zip(("stdout", "stderr"), written, strict=True):
+            monkeypatch.setattr(sys, name, io.TextIOWrapper(bytes_, encoding=encoding, errors="strict"))
+        return written
+
+    return put
+
+
+@contextmanager
+def nobody_reads() -> Iterator[None]:
+    """Put pipes whose readers have gone in the place of the standard streams."""
+    opened = []
+    for _ in range(2):
+        reader, writer = os.pipe()
+        os.close(reader)
+        opened.append(io.TextIOWrapper(io.FileIO(writer, "w"), encoding="utf-8", write_through=True))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "stdout", opened[0])
+        patched.setattr(sys, "stderr", opened[1])
+        yield
+    for stream in opened:
+        stream.close()
+
+
+@pytest.mark.usefixtures("atlas_of_two_sizes")
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_every_command_shows_what_it_can_on_a_terminal_that_lacks_letters(
+    place: Place, streams: Callable[[str], tuple[io.BytesIO, io.BytesIO]], encoding: str
+) -> None:
+    for name, command in place.commands.items():
+        output, errors = streams(encoding)
+        assert main(command) == (2 if name == "refused" else 0), name
+        shown = output.getvalue().decode(encoding) + errors.getvalue().decode(encoding)
+        assert len(shown) > 20, name
+        if name in ("learn", "plan"):
+            assert "epsilon" in shown
+        if name == "refused":
+            assert "cannot read 'epsilon-" in shown
+    assert place.spent() == Fraction(3, 4)
+    assert "ε" in place.report.read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("atlas_of_two_sizes")
+def test_every_command_ends_as_usual_when_nobody_reads(place: Place) -> None:
+    for name, command in place.commands.items():
+        with nobody_reads():
+            assert main(command) == (2 if name == "refused" else 0), name
+    assert place.report.read_text(encoding="utf-8").endswith("</html>\n")
+    assert sulq.Tree.from_json(place.json.read_text()).origin.run
+    assert place.svg.exists()
+    assert {path.name for path in place.folder.glob("*parity.svg")} == {"masked-parity.svg", "parity.svg"}
+    assert place.spent() == Fraction(3, 4)
+
+
+def test_a_check_that_fails_says_so_when_nobody_reads(place: Place) -> None:
+    assert main(place.commands["learn"]) == 0
+    with nobody_reads():
+        assert main([*place.commands["verify"], "--seal", "0" * 64]) == 1
+
+
+def run(place: Place, name: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A command in a process of its own, as a shell would run it."""
+    start = [sys.executable, "-m", "sulq.cli", *place.commands[name]]
+    known = {
+        key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHONIO"))
+    }
+    command = ["bash", "-c", f'set -o pipefail; "$@" {shell}', "bash", *start] if shell else start
+    return subprocess.run(command, capture_output=True, env=known | environment, timeout=120, check=False)
+
+
+def test_a_run_ends_well_where_the_locale_knows_only_ascii(place: Place) -> None:
+    settings = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run(place, "learn", **settings)
+    assert (done.returncode, done.stderr.count(b"Traceback")) == (0, 0)
+    assert b"epsilon = 0.5" in done.stdout
+    assert place.report.exists()
+
+
+def test_a_run_ends_quietly_when_its_reader_has_gone(place: Place) -> None:
+    done = run(place, "learn", "2>&1 | true")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert place.report.exists()
+    assert place.json.exists()
+    assert place.spent() == Fraction(1, 2)
+
+
+def test_a_run_whose_output_finds_no_room_has_written_its_files_and_says_so(place: Place) -> None:
+    done = run(place, "learn", "> /dev/full")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == b"sulq: cannot print: No space left on device"
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+    assert place.report.exists()
+
+
+def test_help_is_cut_off_quietly(place: Place) -> None:
+    place.commands["help"] = ["learn", "tree", "--help"]
+    done = run(place, "help", "| true")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_names_that_are_no_text_can_be_shown(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(place.folder)
+    ledger, report = os.fsdecode(b"a\xff.ledger"), os.fsdecode(b"a\xff.html")
+    assert main(["learn", "tree", *place.people, *TREE, "--ledger", ledger, "--report", report]) == 0
+    shown = capsysbinary.readouterr().out
+    assert b"a?.ledger" in shown
+    assert b"written: a?.html" in shown
+    assert "<code>a?.ledger</code>" in Path(report).read_text(encoding="utf-8")
+
+
+def test_what_has_no_likeness_becomes_a_question_mark() -> None:
+    assert plain("┌─┐│█▌● café 結 \udc80", "ascii") == "+-+|##o cafe ? ?"
+    assert plain("┌─┐│█▌● café 結", "utf-8") == "┌─┐│█▌● café 結"
+
+
+def test_a_stream_that_is_not_there_takes_everything() -> None:
+    stream = Listener(None)
+    assert stream.write("ε") == 1
+    stream.flush()
+    assert (stream.isatty(), stream.failure) == (False, None)
