@@ -33,9 +33,7 @@ TABLES = ("some", "none", "empty")
 """Somebody meets the condition, nobody does, nobody is there."""
 CURATORS: dict[str, dict[str, Any]] = {
     "epsilon": {"epsilon": 1},
-    "epsilon and delta": {"epsilon": 1, "delta": "1e-6"},
-    "rho": {"rho": "0.1"},
-    "truncated": {"epsilon": 1, "truncate": True},
+    "epsilon and delta, truncated": {"epsilon": 1, "delta": "1e-6", "truncate": True},
     "sulq-laplace": {"epsilon": 1, "calibration": "sulq-laplace", "queries": 10**5},
     "sulq-gaussian": {"epsilon": 1, "delta": "1e-6", "calibration": "sulq-gaussian", "queries": 10**5},
 }
@@ -188,8 +186,7 @@ def test_nothing_costs_less_than_its_noise(
     assert loss(curator, together) <= curator.cost(together)
 
 
-@pytest.mark.parametrize("answering", ["chunks", "printed"])
-@pytest.mark.parametrize("settings", [{"epsilon": 1}, {"rho": "0.1"}], ids=["epsilon", "rho"])
+@pytest.mark.parametrize(("answering", "settings"), [("chunks", {"epsilon": 1}), ("printed", {"rho": "0.1"})])
 def test_a_curator_of_chunks(settings: dict[str, Any], answering: Any, reading: Reading) -> None:
     """One question each: a chunk serves one."""
     for question in QUESTIONS:
