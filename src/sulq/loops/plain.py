@@ -138,23 +138,18 @@ def cut_csv(text: Bytes, delimiter: int, across: bool, last: bool, wanted: Seque
     end where the text does. `wanted` are numbers of fields, in order.
     """
     whole = text.tobytes()
-    rows: list[tuple[int, int, int]] = []
-    at = 0
-    while at < len(whole) and len(rows) < room:
-        end = whole.find(b"\n", at)
-        if end >= 0:
-            rows.append((at, end - (end > at and whole[end - 1] == RETURN), end + 1))
-        elif last:
-            rows.append((at, len(whole), len(whole)))
-        else:
-            break
-        at = rows[-1][2]
     if across and b'"' in whole:
         return _cut_across(whole, delimiter, last, wanted, room)
-    begin, stop, _ = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    ends = np.flatnonzero(text == NEWLINE)[:room]
+    begin = np.append(0, ends + 1)
+    stop = ends - ((ends > begin[:-1]) & (text[ends - 1] == RETURN))
+    if last and len(ends) < room and begin[-1] < len(text):
+        begin, stop = np.append(begin, len(text)), np.append(stop, len(text))
+    consumed, begin = int(begin[-1]), begin[:-1]
     marks = np.append(np.flatnonzero(text == delimiter), len(text))
     first, after = np.searchsorted(marks[:-1], begin), np.searchsorted(marks[:-1], stop)
-    starts, lengths = np.empty((2, len(wanted), len(rows)), dtype=np.int64)
+    starts, lengths = np.empty((2, len(wanted), len(begin)), dtype=np.int64)
+    right = begin
     for place, field in enumerate(wanted):
         there = after - first >= field
         left = marks[np.minimum(first + field - 1, len(marks) - 1)] + 1 if field else begin
@@ -162,11 +157,12 @@ def cut_csv(text: Bytes, delimiter: int, across: bool, last: bool, wanted: Seque
         right = np.where(after - first > field, marks[np.minimum(first + field, len(marks) - 1)], stop)
         lengths[place] = np.where(there & (right > starts[place]), right - starts[place], -1)
     quotes = np.flatnonzero(text == QUOTE)
-    quoted = np.searchsorted(quotes, begin) < np.searchsorted(quotes, stop)
+    # A quote behind the last cell that is wanted changes nothing.
+    quoted = np.searchsorted(quotes, begin) < np.searchsorted(quotes, right)
     for row in np.flatnonzero(quoted):
         cells, _ = _cells(whole, int(begin[row]), int(stop[row]), delimiter)
         _place(cells, wanted, int(begin[row]), starts[:, row], lengths[:, row])
-    return Cut(starts, lengths, at)
+    return Cut(starts, lengths, consumed)
 
 
 def _cut_across(whole: bytes, delimiter: int, last: bool, wanted: Sequence[int], room: int) -> Cut:
@@ -227,16 +223,20 @@ def gather_csv(text: Bytes, starts: Integers, lengths: Integers) -> tuple[Intege
 
     Of a quoted cell each doubled quote is put once. A cell that is not text in UTF-8 is missing.
     """
-    cells = [_cell(text, int(start), int(length)) for start, length in zip(starts, lengths, strict=True)]
-    sizes = [0 if cell is None else len(cell) for cell in cells]
-    offsets = np.cumsum([0, *sizes], dtype=np.int64)
-    data = np.frombuffer(b"".join(cell for cell in cells if cell is not None), dtype=np.uint8)
-    return offsets, data, np.array([cell is not None for cell in cells], dtype=bool)
+    sizes, present = np.maximum(lengths, 0), lengths >= 0
+    special = np.flatnonzero((text == QUOTE) | (text >= 128))
+    odd = np.flatnonzero(np.searchsorted(special, starts) < np.searchsorted(special, starts + sizes))
+    cells = [_cell(text, int(starts[i]), int(lengths[i])) for i in odd]
+    present[odd] = [cell is not None for cell in cells]
+    sizes[odd] = [len(cell or b"") for cell in cells]
+    offsets = np.append(0, np.cumsum(sizes))
+    data = text[np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])]
+    for i, cell in zip(odd, cells, strict=True):
+        data[offsets[i] : offsets[i + 1]] = np.frombuffer(cell or b"", dtype=np.uint8)
+    return offsets, data, present
 
 
 def _cell(text: Bytes, start: int, length: int) -> bytes | None:
-    if length < 0:
-        return None
     cell = text[start : start + length].tobytes()
     try:
         cell.decode()
