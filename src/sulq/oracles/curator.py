@@ -34,7 +34,7 @@ LARGEST_SCORE = 2**62
 
 @dataclass
 class Curator:
-    """Answers rounds with noise, and charges every round to a budget before it looks at a row.
+    """Answers rounds with noise, and charges every round to a budget before it looks at a cell.
 
     Made by `Source.curator`.
 
