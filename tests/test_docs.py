@@ -213,5 +213,5 @@ def test_the_site_is_built_without_a_warning_and_needs_nobody_else(tmp_path: Pat
     for picture in re.findall(r'<img [^>]*src="([^"]+)"', results):
         assert (tmp_path / "benchmarks" / picture).is_file()
     curator = (tmp_path / "reference" / "oracles.html").read_text(encoding="utf-8")
-    assert "charges every round to a budget before it looks at a row" in curator
+    assert "charges every round to a budget before it looks at a cell" in curator
     assert "<blockquote>" not in curator

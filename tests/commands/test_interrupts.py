@@ -26,17 +26,19 @@ STAYS = (
 SLOW_READING = """
 import sys, time
 from sulq.cli import main
-from sulq.sources.readers import Relation
-part = Relation._part
+from sulq.sources.csv_files import CsvFiles
+part = CsvFiles._part
 
-def slowly(self, columns):
-    pieces = list(part(self, columns))
+def slowly(self, wanted, chunks):
+    pieces = list(part(self, wanted, chunks))
+    if not pieces:  # the other thread has them all
+        return
     for number in range(100_000):
         print("reading", flush=True)
         time.sleep(0.01)
         yield pieces[number % len(pieces)]
 
-Relation._part = slowly
+CsvFiles._part = slowly
 sys.exit(main(sys.argv[1:]))
 """
 WAITING = """

@@ -124,3 +124,40 @@ def test_all_rates_are_paid_for_before_the_first_is_tried() -> None:
     with pytest.raises(sulq.BudgetError):
         sulq.learn_at_unknown_rate(by_tolerances, curator, "y", [Fraction(i, 100) for i in range(40)])
     assert curator.spent == 0
+
+
+def test_what_is_left_of_several_rates_is_paid_for_before_they_go_on(tmp_path: Path) -> None:
+    """Interrupted between two rates, and meanwhile somebody else spends what the last question needs."""
+    learner = sulq.ID3("y", ["a", "b"], depth=2)
+
+    def curator() -> Any:
+        return people(5_000).curator(epsilon=1, ledger=tmp_path / "ledger")
+
+    first = curator()
+    told = first.ask
+
+    def stops(round_: sulq.Round, run: str = "main") -> Any:
+        if "rate 3/10" in run:
+            raise KeyboardInterrupt
+        return told(round_, run)
+
+    first.ask = stops
+    with pytest.raises(KeyboardInterrupt):
+        sulq.learn_at_unknown_rate(learner, first, "y", [0, "0.3"])
+    spent = first.spent
+    assert spent == Fraction(2, 5)
+    again = curator()
+    again.ask(SPEND, run="another's")
+    with pytest.raises(sulq.BudgetError):
+        sulq.learn_at_unknown_rate(learner, again, "y", [0, "0.3"])
+    assert again.spent == spent + Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    "learner", [sulq.PCA(1), sulq.KMeans(2, ["pay", "age"]), sulq.Perceptron("y")], ids=repr
+)
+def test_a_crowd_of_one_round_is_not_asked_by_a_learner_of_several(learner: Learner[Any]) -> None:
+    crowd = people(3_000).crowd(epsilon=1, interactive=False)
+    with pytest.raises(sulq.AdaptivityError):
+        learner.learn(crowd)
+    assert crowd.left == 3_000

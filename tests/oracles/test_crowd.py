@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any
 
@@ -253,3 +254,21 @@ def test_the_paper_s_report_is_noisier() -> None:
     part = QUERIES["a flag"].parts[0]
     paper, best = (Crowd(PEOPLE, Fraction(1), True, method).survey(part) for method in ("paper", "best"))
     assert paper.randomizer.variance(1) > 2 * best.randomizer.variance(1)
+
+
+def test_who_comes_too_late_is_refused_and_has_asked_nobody() -> None:
+    """Six threads want a third of the people each: three of them get it."""
+    crowd = sulq.open({"sick": [True, False] * 3_000}, {"sick": sulq.Boolean()}).crowd(epsilon=1)
+    asked = sulq.Round([sulq.mean(sulq.col("sick")), sulq.mean(~sulq.col("sick"))], share="1/3")
+
+    def ask(run: int) -> str:
+        try:
+            crowd.ask(asked, run=f"{run}")
+        except sulq.BudgetError:
+            return "refused"
+        return "told"
+
+    with ThreadPoolExecutor(6) as threads:
+        outcomes = list(threads.map(ask, range(6)))
+    assert sorted(outcomes) == ["refused"] * 3 + ["told"] * 3
+    assert crowd.left == 0

@@ -12,6 +12,7 @@ import pytest
 
 import sulq
 from sulq.privacy.calibration import per_number
+from sulq.privacy.ledger import Ledger
 from sulq.privacy.noise import DiscreteLaplace
 from tests.oracles.curators import SCHEMA, people, terms
 
@@ -345,6 +346,56 @@ def test_a_part_meets_its_limit_again_in_a_run_that_is_resumed(tmp_path: Path) -
     with pytest.raises(sulq.BudgetError):
         ask(3)
     assert people().curator(epsilon=1, ledger=tmp_path / "ledger").spent == Fraction(1, 5)
+
+
+def test_a_refused_question_gives_a_part_nothing_back_that_another_was_charged() -> None:
+    """Two parts of one part have equal questions: what one of them was charged stays so if the other refuses."""
+    curator = people().curator(epsilon=1)
+    tenth = curator.part("1/10")
+    one, other = tenth.part("1/2"), tenth.part("1/2")
+    first, second = (sulq.Round([sulq.count(where=col(name))], share=1) for name in "ab")
+    one.ask(first)
+    other.ask(second)
+    with pytest.raises(sulq.BudgetError):
+        other.ask(first)
+    assert (tenth.remaining, curator.spent) == (0, Fraction(1, 10))
+
+
+@pytest.mark.parametrize("run", [5, None, "\ud800", []])
+def test_a_run_that_is_refused_costs_a_part_nothing(run: Any) -> None:
+    tenth = people().curator(epsilon=1).part("1/10")
+    with pytest.raises(sulq.LedgerError):
+        tenth.ask(sulq.Round([sulq.count(where=col("a"))], share="1/4"), run=run)
+    assert tenth.remaining == Fraction(1, 10)
+
+
+# People with one row
+
+
+ONE_EACH = sulq.Schema({"sick": sulq.Boolean(), "age": sulq.Real(5, 6)}, sulq.Unit("id", rows=1))
+
+
+@pytest.mark.parametrize("name", ["alice", "p7", ""])
+def test_with_a_unit_of_one_row_nobody_is_told_for_nothing_how_many_rows_count(name: str) -> None:
+    """Whether a row counts depends on whom it names: a new person, one who has a row, or nobody."""
+    rows = {"id": [*(f"p{i}" for i in range(99)), name], "sick": [False] * 100, "age": [5.5] * 100}
+    curator = sulq.open(rows, ONE_EACH).curator(epsilon=1)
+    assert curator.public_rows is None
+    with pytest.raises(sulq.QueryError, match="how much may this round cost"):
+        curator.ask(sulq.Round([sulq.count()]))
+    counted, aged = terms(curator, sulq.Round([sulq.count(), sulq.total("age")], share=1)).noises
+    assert counted is not None
+    step = float(curator.source.scope.number(col("age")).unit)
+    assert aged.scale * step >= 6, "a row that comes or goes moves the sum by all of it"
+
+
+def test_ledgers_that_counted_people_with_one_row_are_still_read(tmp_path: Path) -> None:
+    source = sulq.open({"id": ["a", "b"], "sick": [True, False], "age": [5, 6]}, ONE_EACH)
+    facts = {"schema": ONE_EACH.hash, "neighbours": "replace", "promise": "ε = 1 (pure)", "rows": 2}
+    Ledger(tmp_path / "ledger", "epsilon", Fraction(1), facts).close()
+    curator = source.curator(epsilon=1, ledger=tmp_path / "ledger")
+    curator.ask(sulq.Round([sulq.count(where=col("sick"))], share=1))
+    assert curator.remaining == 0
 
 
 # Runs and ledgers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,6 +91,15 @@ def test_the_papers_noise_is_stretched_by_how_far_a_person_moves_a_query(
         assert noise.scale * step == SulqLaplace(1, 10).scale * furthest
     else:
         assert noise.variance * step**2 == SulqGaussian(1, 1e-6, 10).variance * furthest**2
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper["calibration"])
+def test_a_ledger_is_for_one_epsilon_exactly(paper: dict[str, object], tmp_path: Path) -> None:
+    """Its budget is a number of queries, and in words ε is rounded."""
+    people().curator(epsilon=1, **paper, ledger=tmp_path / "ledger").ledger.close()
+    people().curator(epsilon=1, **paper, ledger=tmp_path / "ledger").ledger.close()
+    with pytest.raises(sulq.LedgerError, match="made for something else"):
+        people().curator(epsilon="1.0000049", **paper, ledger=tmp_path / "ledger")
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper["calibration"])

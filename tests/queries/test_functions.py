@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -114,17 +115,21 @@ def test_a_function_cannot_ask_about_its_row() -> None:
     """A question asked from inside would be answered, and charged, only if the row is there."""
     people = sulq.open(DATA, SCHEMA)
     curator, crowd = people.curator(epsilon=1), people.crowd(epsilon=1)
+    chunks = people.curator(epsilon=1, answering="chunks", queries=2)
     inner = sulq.Round([sulq.count(where=sulq.col("ok"))], share="1/10")
 
     def asks(rows: Any) -> Any:
-        for oracle in (curator, crowd):
+        for oracle in (curator, crowd, chunks):
             if (rows["n"] == 2).any():
-                oracle.ask(inner, run="from inside")
+                with suppress(sulq.QueryError):
+                    oracle.ask(inner, run="from inside")
+        if (rows["n"] == 2).any():
+            curator.ledger.release("from inside", "a question", Fraction(1, 10), lambda: "an answer")
         return rows["n"]
 
     asked = sulq.Round([sulq.total(sulq.row_function(asks, ["n"], 0, 9))], share="1/2")
     curator.ask(asked)
-    assert (curator.spent, crowd.left) == (Fraction(1, 2), 3)
+    assert (curator.spent, crowd.left, chunks.left, chunks.spent) == (Fraction(1, 2), 3, 2, 0)
     assert people.exact().ask(asked)[0].value == 1 + 0 + 3, "asking fails, and that counts as low"
     curator.ask(inner)
     assert curator.spent == Fraction(6, 10), "outside it is a question like any other"

@@ -227,3 +227,13 @@ def test_types_that_name_nobody_are_refused_before_a_row_is_read(column: pa.Arra
     schema = sulq.Schema({"x": sulq.Integer(0, 9)}, sulq.Unit("who", rows=1))
     with pytest.raises(sulq.SchemaError, match="names people but holds"):
         sulq.open(pa.table({"who": column, "x": [1, 2]}), schema)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [[2**70, float(2**70)], [1, True], [0, False], ["INF", "Infinity", float("inf"), "+inf"]],
+    ids=repr,
+)
+def test_equal_numbers_are_one_person_in_a_column_of_objects(names: list[object]) -> None:
+    rows = {"id": np.array(names, dtype=object), "a": np.arange(len(names))}
+    assert sulq.open(rows, sulq.Schema({"a": sulq.Integer(0, 9)}, sulq.Unit("id", rows=1))).rows == 1

@@ -56,7 +56,7 @@ def public_rows(source: Source, options: argparse.Namespace) -> int | None:
     """How many rows there are, as far as that was stated or is public."""
     if options.rows is not None:
         return int(options.rows)
-    public = source.schema.rows_per_unit == 1 and options.neighbours == "replace"
+    public = source.schema.unit is None and options.neighbours == "replace"
     return source.rows if public else None
 
 

@@ -97,7 +97,7 @@ def promise_in_words(budget: Budget, neighbours: Neighbours, schema: Schema) -> 
             f"Someone who knows all other {others}, and gave a guess {guess} a chance of "
             f"{100 * GUESS:.0f} %, can give it at most {after} % afterwards."
         )
-    public = " How many rows there are is public." if replaced and schema.rows_per_unit == 1 else ""
+    public = " How many rows there are is public." if replaced and schema.unit is None else ""
     return [*told, f"What is protected is {protected}.{public}"]
 
 

@@ -59,9 +59,19 @@ class Learner(ABC, Generic[H]):
         under its name is answered from the store up to where it stopped, at no cost. A run that could not be
         paid to its end is refused before its first round: half of it would cost half and teach nothing.
         """
+        return self.learn_before(oracle, run)
+
+    def learn_before(
+        self, oracle: Oracle, run: str, share: Fraction = Fraction(0), reserve: Fraction = Fraction(0)
+    ) -> H:
+        """The same, where more is asked afterwards: it is refused if that could not be paid for as well.
+
+        `share`: what the rest may cost as a part of the budget; `reserve`: or in the unit of the budget.
+        """
         check_run(run)
         asked = self.rounds(oracle.schema)
-        left, later = self.stake, self.later(oracle.schema)
+        left = None if self.stake is None else self.stake + share
+        later = self.later(oracle.schema)
         afford = getattr(oracle, "afford", None)
         affordable = afford is None
         number = 0
@@ -69,7 +79,7 @@ class Learner(ABC, Generic[H]):
             round_ = next(asked)
             while True:
                 if afford is not None and not affordable:
-                    affordable = afford(round_, run, left, later[number:])
+                    affordable = afford(round_, run, left, later[number:], reserve)
                 if left is not None:
                     left -= round_.share or 0
                 answers = oracle.ask(round_, run)

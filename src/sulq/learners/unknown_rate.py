@@ -64,11 +64,11 @@ def learn_at_unknown_rate(
         if last == 1:
             raise QueryError("share must be less than 1: the learner needs the rest")
         part = replace(learner, share=rational("share", own, most=1) * (1 - last) / len(rates))  # type: ignore[type-var]
-    _afford_all(part, oracles, last, run)
     found: dict[H, tuple[H, Fraction]] = {}
-    for denoised in oracles:
+    for place, denoised in enumerate(oracles):
         assert isinstance(denoised.rate, Fraction)
-        hypothesis: H = part.learn(denoised, _run(run, denoised))
+        after = _after(part, oracles[place:], last)
+        hypothesis: H = part.learn_before(denoised, f"{run}, rate {denoised.rate}", *after)
         # Where it came from is not what it says: two that say the same are one.
         found.setdefault(replace(hypothesis, origin=None), (hypothesis, denoised.rate))
     best = 0
@@ -79,21 +79,15 @@ def learn_at_unknown_rate(
     return list(found.values())[best]
 
 
-def _afford_all(learner: Learner[Any], oracles: Sequence[Denoised], last: Fraction, run: str) -> None:
-    """Refuse, with nothing spent, if the runs for all rates and the last question cannot all be paid for."""
-    afford = getattr(oracles[0].oracle, "afford", None)
-    if afford is None:
-        return
-    schema, label = oracles[0].schema, col(oracles[0].label)
-    rounds = [next(learner.rounds(schema)), *learner.later(schema)]
-    first, *later = [oracle.inside(round_) for oracle in oracles for round_ in rounds]
-    if learner.stake is None:
-        # What is chosen among does not matter for the price.
-        deciding = Round([choose([count(where=label), count(where=~label)])], last)
-        afford(first, _run(run, oracles[0]), None, [*later, deciding])
-    else:
-        afford(first, _run(run, oracles[0]), learner.stake * len(oracles) + last)
-
-
-def _run(run: str, denoised: Denoised) -> str:
-    return f"{run}, rate {denoised.rate}"
+def _after(learner: Learner[Any], oracles: Sequence[Denoised], last: Fraction) -> tuple[Fraction, Fraction]:
+    """What is still to be paid once the first of these oracles was asked: as a share, and as a cost."""
+    first, *others = oracles
+    cost = getattr(first.oracle, "cost", None)
+    if learner.stake is not None or cost is None:
+        return (learner.stake or Fraction(0)) * len(others) + last, Fraction(0)
+    rounds = [next(learner.rounds(first.schema)), *learner.later(first.schema)]
+    # What is chosen among in the end does not matter for the price.
+    label = col(first.label)
+    deciding = Round([choose([count(where=label), count(where=~label)])], last)
+    asked = [*(other.inside(round_) for other in others for round_ in rounds), deciding]
+    return Fraction(0), sum((Fraction(cost(round_)) for round_ in asked), Fraction(0))

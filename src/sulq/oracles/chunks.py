@@ -110,7 +110,12 @@ class ChunkCurator(Curator):
         return found
 
     def afford(
-        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+        self,
+        round_: Round,
+        run: str = "main",
+        share: Fraction | None = None,
+        later: Sequence[Round] = (),
+        reserve: Fraction = Fraction(0),
     ) -> bool:
         """How many chunks a run takes is not known before its end, so nothing is refused here."""
         return True

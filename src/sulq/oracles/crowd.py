@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from sulq.sources.source import Source
 
 Method = Literal["best", "paper"]
+ONE_ROUND = (
+    "this crowd answers one round, and was asked a second: ask everything at once, or make the crowd with "
+    "interactive=True"
+)
 
 
 @dataclass
@@ -64,11 +69,22 @@ class Crowd(Surveyor):
         """
         check_run(run)
         if self.rounds and not self.interactive and (run, round_.key) not in self._told:
-            raise AdaptivityError(
-                "this crowd answers one round, and was asked a second: ask everything at once, or make the "
-                "crowd with interactive=True"
-            )
+            raise AdaptivityError(ONE_ROUND)
         return super().ask(round_, run)
+
+    def afford(
+        self,
+        round_: Round,
+        run: str = "main",
+        share: Fraction | None = None,
+        later: Sequence[Round] = (),
+        reserve: Fraction = Fraction(0),
+    ) -> bool:
+        """Refuse, with nobody asked, a run of more people, or of more rounds, than this crowd has."""
+        more = bool(later) or (share is not None and round_.share is not None and round_.share < share)
+        if more and not self.interactive:
+            raise AdaptivityError(ONE_ROUND)
+        return super().afford(round_, run, share, later, reserve)
 
     def influence(self, round_: Round) -> list[float]:
         """How far one made-up report can move each answer; of a mean, its total."""

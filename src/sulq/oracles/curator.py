@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sulq.errors import BudgetError, QueryError, sheltered
+from sulq.errors import BudgetError, QueryError, SulqError, sheltered
 from sulq.oracles.answers import Answer, Steps, answer_to, chosen
 from sulq.oracles.denoised import denoised
 from sulq.privacy.calibration import Calibration, Contest, Piece, Terms
-from sulq.privacy.entries import canonical
+from sulq.privacy.entries import canonical, check_run
 from sulq.privacy.ledger import Ledger
 from sulq.privacy.parts import Part
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
-from sulq.queries.functions import refuse_row_functions
 from sulq.queries.query import Exact, Neighbours, Query, moves, rational, reach
 from sulq.queries.rounds import Round
 
@@ -98,12 +97,18 @@ class Curator:
         return json.loads(answer)
 
     def afford(
-        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+        self,
+        round_: Round,
+        run: str = "main",
+        share: Fraction | None = None,
+        later: Sequence[Round] = (),
+        reserve: Fraction = Fraction(0),
     ) -> bool:
         """Refuse, with nothing spent, a run that could not be paid to its end.
 
         `round_` is asked next; it and the rounds after it may cost a `share` of the budget, or as much as it
-        and the `later` rounds cost by themselves. False if `round_` is in the ledger already: it is free, and
+        and the `later` rounds cost by themselves. A `reserve`, in the unit of the budget, must be left after
+        them. False if `round_` is in the ledger already: it is free, and
         the rest is to be looked at again with the next round.
         """
         cost = self.cost(round_)
@@ -111,7 +116,7 @@ class Curator:
             return False
         if share is not None and self.calibration.unit != "queries":
             cost = max(cost, share * self.allowance * self.calibration.total)
-        cost += sum((self.cost(other) for other in later), Fraction(0))
+        cost += sum((self.cost(other) for other in later), reserve)
         if cost > self.remaining:
             raise BudgetError(self.calibration.unit, cost, self.remaining)
         return True
@@ -234,14 +239,18 @@ class Curator:
 
     def _paid(self, run: str, question: str, cost: Fraction, look: Callable[[], str]) -> str:
         """What `look` says of the rows, or said of them before in this run; the charge comes first."""
-        refuse_row_functions()
+        check_run(run)
+        taken: list[Part] = []
         try:
             for part in self.parts:
-                part.take(run, question, cost)
+                if part.take(run, question, cost):
+                    taken.append(part)  # noqa: PERF401, the next part may refuse
             return self.ledger.release(run, question, cost, partial(sheltered, look))
-        except BudgetError:
-            for part in self.parts:
-                part.give_back(run, question)
+        except SulqError:
+            # Whatever a part gave for a question that was not charged after all is the part's again.
+            if taken and not self.ledger.charged(run, question):
+                for part in taken:
+                    part.give_back(run, question)
             raise
 
     def _release(self, round_: Round, terms: Terms) -> str:
@@ -293,6 +302,9 @@ class Curator:
 
     @property
     def public_rows(self) -> int | None:
-        """How many rows there are, if that is public: when a row is replaced by a row."""
-        single = self.source.schema.rows_per_unit == 1
-        return self.source.rows if single and self.neighbours == "replace" else None
+        """How many rows there are, if that is public: when a row is replaced by a row.
+
+        With a unit it is not: whether a row counts depends on whom it names.
+        """
+        public = self.source.schema.unit is None and self.neighbours == "replace"
+        return self.source.rows if public else None

@@ -46,10 +46,8 @@ def curator(
         ledger = source.files.ledger()
     path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
     facts = _facts(source, calibrated, neighbours)
-    if "table" in facts and path is not None and path.exists():
-        # A ledger of an earlier version does not say which table it is for: it is for them all.
-        with Ledger.read(path) as earlier:
-            facts = {name: fact for name, fact in facts.items() if name != "table" or name in earlier.facts}
+    if path is not None and path.exists():
+        facts = _as_kept(facts, path)
     if joint:
         record = Ledger(path, calibrated.unit, calibrated.total, facts, schema=source.schema.form())
         return Curator(source, calibrated, record, neighbours, truncate)
@@ -84,8 +82,24 @@ def _facts(source: Source, calibration: Calibration, neighbours: Neighbours) -> 
         "neighbours": neighbours,
         "promise": calibration.describe(),
     }
-    if neighbours == "replace" and source.schema.rows_per_unit == 1:
+    if neighbours == "replace" and source.schema.unit is None:
         facts["rows"] = source.rows
+    if isinstance(calibration, SulqGaussian | SulqLaplace):
+        # In words they are rounded, and the budget itself is a number of queries.
+        facts["epsilon"] = str(calibration.epsilon)
+        facts["delta"] = str(calibration.delta) if isinstance(calibration, SulqGaussian) else "0"
     if source.files is not None and source.files.table is not None:
         facts["table"] = source.files.table
     return facts
+
+
+def _as_kept(facts: dict[str, str | int], path: Path) -> dict[str, str | int]:
+    """The facts as a ledger of an earlier version has them: without those it did not know yet.
+
+    It may also have the number of rows of people with one row each, which is no longer taken for public.
+    """
+    with Ledger.read(path) as ledger:
+        kept = ledger.facts
+    later = {name for name in ("table", "epsilon", "delta") if name not in kept}
+    facts = {name: fact for name, fact in facts.items() if name not in later}
+    return facts if "rows" in facts or "rows" not in kept else facts | {"rows": kept["rows"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
+from sulq.inside import refuse_row_functions
 from sulq.local.tails import Contributions, beyond, radius
 from sulq.oracles.answers import Answer, Part, chosen, statistic
 from sulq.oracles.cohorts import Cohorts
@@ -21,7 +23,6 @@ from sulq.privacy.entries import check_run
 from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
-from sulq.queries.functions import refuse_row_functions
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 
@@ -142,6 +143,7 @@ class Surveyor(ABC):
             self.__reduce__()
         self._cohorts = Cohorts(self.source)
         self._told: dict[tuple[str, str], list[Answer]] = {}
+        self._turn = threading.Lock()
 
     denoised = denoised
 
@@ -161,19 +163,26 @@ class Surveyor(ABC):
         check_run(run)
         refuse_row_functions()
         surveys = self.surveys(round_)
-        if (run, round_.key) not in self._told:
-            self._require(sum(survey.size for survey in surveys))
-            self._told[run, round_.key] = sheltered(lambda: self._answers(round_, surveys))
-            self.rounds += 1
-            self.queries += len(round_.queries)
-        return self._told[run, round_.key]
+        # One at a time: whoever is let in finds the people there that were counted.
+        with self._turn:
+            if (run, round_.key) not in self._told:
+                self._require(sum(survey.size for survey in surveys))
+                self._told[run, round_.key] = sheltered(lambda: self._answers(round_, surveys))
+                self.rounds += 1
+                self.queries += len(round_.queries)
+            return self._told[run, round_.key]
 
     def _answers(self, round_: Round, surveys: Sequence[Survey]) -> list[Answer]:
         parts = iter([survey.known(self._cohorts) for survey in surveys])
         return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.queries]
 
     def afford(
-        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+        self,
+        round_: Round,
+        run: str = "main",
+        share: Fraction | None = None,
+        later: Sequence[Round] = (),
+        reserve: Fraction = Fraction(0),
     ) -> bool:
         """Refuse, with nobody asked, a run for which there are too few people; see `Curator.afford`."""
         people = self.cost(round_)
@@ -181,7 +190,7 @@ class Surveyor(ABC):
             return False
         if share is not None:
             people = max(people, math.floor(share * self.source.rows))
-        self._require(people + sum(self.cost(other) for other in later))
+        self._require(people + sum(self.cost(other) for other in later) + math.ceil(reserve))
         return True
 
     def cost(self, round_: Round) -> int:

@@ -24,13 +24,18 @@ class Wrapper:
         return Fraction(self.oracle.cost(self.inside(round_)))
 
     def afford(
-        self, round_: Round, run: str = "main", share: Fraction | None = None, later: Sequence[Round] = ()
+        self,
+        round_: Round,
+        run: str = "main",
+        share: Fraction | None = None,
+        later: Sequence[Round] = (),
+        reserve: Fraction = Fraction(0),
     ) -> bool:
         """Refuse, with nothing spent, a run that could not be paid to its end; see `Curator.afford`."""
         afford: Callable[..., bool] | None = getattr(self.oracle, "afford", None)
         if afford is None:
             return True
-        return afford(self.inside(round_), run, share, [self.inside(other) for other in later])
+        return afford(self.inside(round_), run, share, [self.inside(other) for other in later], reserve)
 
     @property
     def schema(self) -> Schema:

@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sulq.errors import BudgetError, LedgerError
+from sulq.inside import refuse_row_functions
 from sulq.privacy.entries import (
     INSERT,
     RESTORE,
@@ -146,6 +147,7 @@ class Ledger:
         Traceback (most recent call last):
         sulq.errors.BudgetError: the charge of epsilon = 1 exceeds what is left, 0, by 1; it was not made
         """
+        refuse_row_functions()
         exact_amount(cost)
         check_run(run)
         check_text("a question", question)

@@ -16,13 +16,13 @@ class Part:
     again in another process meets the limit where it met it before.
 
     >>> part = Part("epsilon", Fraction(1, 10))
-    >>> part.take("main", "how many?", Fraction(1, 10))
-    >>> part.take("main", "how many?", Fraction(1, 10))
+    >>> part.take("main", "how many?", Fraction(1, 10)), part.take("main", "how many?", Fraction(1, 10))
+    (True, False)
     >>> part.remaining
     Fraction(0, 1)
     >>> part.take("main", "how old?", Fraction(1, 100))
     Traceback (most recent call last):
-    sulq.errors.BudgetError: the charge of epsilon = 0.01 exceeds what is left, 0, by 0.01; nothing was spent
+    sulq.errors.BudgetError: the charge of epsilon = 0.01 exceeds what is left, 0, by 0.01; it was not made
     """
 
     def __init__(self, unit: str, limit: Fraction) -> None:
@@ -37,14 +37,19 @@ class Part:
         with self._lock:
             return self.limit - sum(self._taken.values(), Fraction(0))
 
-    def take(self, run: str, question: str, cost: Fraction) -> None:
-        """Count a question that is about to be charged, or refuse it if too little is left."""
+    def take(self, run: str, question: str, cost: Fraction) -> bool:
+        """Count a question that is about to be charged, or refuse it if too little is left.
+
+        False if it was counted before.
+        """
         with self._lock:
+            if (run, digest(question)) in self._taken:
+                return False
             left = self.limit - sum(self._taken.values(), Fraction(0))
-            if (run, digest(question)) not in self._taken:
-                if cost > left:
-                    raise BudgetError(self.unit, requested=cost, remaining=left)
-                self._taken[run, digest(question)] = cost
+            if cost > left:
+                raise BudgetError(self.unit, requested=cost, remaining=left)
+            self._taken[run, digest(question)] = cost
+            return True
 
     def give_back(self, run: str, question: str) -> None:
         """Forget a question that was not charged after all."""

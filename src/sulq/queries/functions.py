@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.inside import enter_row_function
 from sulq.queries.expressions import Leaf, Node, col, column_grid
 from sulq.queries.facts import Number, number
 from sulq.queries.scope import Batch, Floats, Scope, Values
@@ -91,7 +91,7 @@ class Function(Node):
 
     def _sheltered(self, columns: Mapping[str, Values], rows: int) -> Floats:
         """The function's values, row by row where it raises on all of them at once."""
-        _here.inside = True
+        enter_row_function()
         try:
             return self._called(columns, rows)
         except BaseException:
@@ -135,19 +135,6 @@ def row_function(
     >>> bmi = row_function(lambda rows: rows["kg"] / rows["m"] ** 2, ["kg", "m"], low=10, high=60)
     """
     return Function(tuple(columns), low, high, width, function)
-
-
-def refuse_row_functions() -> None:
-    """Called by whoever answers: a function that runs on a row may not ask, for it would ask about that row.
-
-    >>> refuse_row_functions()
-    """
-    if getattr(_here, "inside", False):
-        raise QueryError("a row function cannot ask questions of its own")
-
-
-_here = threading.local()
-"""Whether this thread runs a row function."""
 
 
 def _guarded(values: Values) -> Values:

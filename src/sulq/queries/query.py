@@ -19,6 +19,7 @@ from sulq.queries.expressions import Constant, Node, Operand, measured, named
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
+from sulq.schema import Schema
 
 Neighbours = Literal["replace", "add-remove"]
 Statistic = Literal["count", "total", "mean"]
@@ -97,26 +98,29 @@ class Query:
 
 def moves(scope: Scope, part: Node, order: Literal[1, 2], neighbours: Neighbours) -> Fraction:
     """How far one person moves one sum: its 1-norm, or the square of its 2-norm, in natural units."""
-    facts, rows = scope.number(part), scope.schema.rows_per_unit
+    facts, schema = scope.number(part), scope.schema
     if order not in (1, 2):
         raise QueryError(f"a sensitivity has order 1 or 2, not {order!r}")
     norms = (facts.norm1, facts.spread1) if order == 1 else (facts.square, facts.spread_square)
-    return _worst(*norms, rows, neighbours) * (rows * facts.unit) ** order
+    return _worst(*norms, schema, neighbours) * (schema.rows_per_unit * facts.unit) ** order
 
 
 def reach(scope: Scope, part: Node, neighbours: Neighbours) -> Fraction:
     """How far one person moves any one coordinate of a sum, in natural units."""
-    facts, rows = scope.number(part), scope.schema.rows_per_unit
+    facts, schema = scope.number(part), scope.schema
     widest = int((facts.high - facts.low).max())
-    return _worst(facts.magnitude, widest, rows, neighbours) * rows * facts.unit
+    return _worst(facts.magnitude, widest, schema, neighbours) * schema.rows_per_unit * facts.unit
 
 
-def _worst(come_or_go: int, exchanged: int, rows: int, neighbours: Neighbours) -> int:
-    """What one of a person's rows can do: come or go, be exchanged for another, or either."""
+def _worst(come_or_go: int, exchanged: int, schema: Schema, neighbours: Neighbours) -> int:
+    """What one of a person's rows can do: come or go, be exchanged for another, or either.
+
+    With a unit it can do either: a row may come to name nobody, or another person may have fewer.
+    """
     if neighbours == "add-remove":
         return come_or_go
     if neighbours == "replace":
-        return exchanged if rows == 1 else max(exchanged, come_or_go)
+        return exchanged if schema.unit is None else max(exchanged, come_or_go)
     raise QueryError(f"neighbours are 'replace' or 'add-remove', not {neighbours!r}")
 
 

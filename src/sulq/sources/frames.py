@@ -121,7 +121,9 @@ def _written(cell: object) -> str | None:
     if isinstance(cell, bool | np.bool_):
         return "true" if cell else "false"
     if isinstance(cell, float | np.floating):
-        return None if cell != cell else repr(float(cell)).removesuffix(".0")
+        number = float(cell)
+        # A whole number is written as an integer is, however large it is.
+        return None if number != number else str(int(number)) if number.is_integer() else repr(number)
     if isinstance(cell, int):
         return str(max(-LONGEST, min(cell, LONGEST)))
     if isinstance(cell, str | np.integer | Decimal):

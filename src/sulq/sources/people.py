@@ -21,10 +21,16 @@ NUMBER = r"[ \t\r\n]*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,18}))?[ 
 SHORT = r"0|-?[1-9][0-9]{0,17}"
 """A whole number in the form in which it is compared."""
 WORDS: dict[bytes, bytes | None] = {
-    b"": None, b"nan": None, b"NaN": None,
-    b"True": b"true", b"TRUE": b"true", b"False": b"false", b"FALSE": b"false",
-    b"Infinity": b"inf", b"+inf": b"inf", b"-Infinity": b"-inf",
-}  # fmt: skip
+    b"": None,
+    **{sign + word: None for sign in (b"", b"-", b"+") for word in (b"nan", b"NaN", b"NAN", b"Nan")},
+    **dict.fromkeys((b"true", b"True", b"TRUE"), b"1"),
+    **dict.fromkeys((b"false", b"False", b"FALSE"), b"0"),
+    **{
+        sign + word: sign.replace(b"+", b"") + b"inf"
+        for sign in (b"", b"-", b"+")
+        for word in (b"inf", b"Inf", b"INF", b"infinity", b"Infinity", b"INFINITY")
+    },
+}
 """Texts that stand for nobody, or that programs write in several ways."""
 
 

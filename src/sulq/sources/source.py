@@ -27,10 +27,10 @@ from sulq.queries.facts import BLOCK, Code
 from sulq.queries.kernel import Kernel, Totals
 from sulq.queries.scope import Batch, Floats, Scope
 from sulq.queries.vectors import scaled
-from sulq.schema import Category, Schema, Unit
+from sulq.schema import Category, Schema
 from sulq.sources.encoding import Encoder, check_type, dtype_of_leaf
 from sulq.sources.files import Files
-from sulq.sources.people import check_person_type, counted_rows, people_of
+from sulq.sources.people import check_person_type, counted_rows
 from sulq.sources.readers import Piece, Reader, reader
 from sulq.sources.storage import Column, Storage
 
@@ -64,11 +64,13 @@ class Source:
 
     @property
     def rows(self) -> int:
-        """How many rows count. No cell is looked at for it, but those that name people if there is a unit."""
+        """How many rows count. No cell is looked at for it, unless a unit makes that depend on cells."""
         with self._lock:
-            if self._rows is None:
-                unit = self.schema.unit
-                self._rows = self._reader.rows if unit is None else self._counted(unit)
+            if self._rows is None and self.schema.unit is None:
+                self._rows = self._reader.rows
+            elif self._rows is None:
+                self._load({})
+            assert self._rows is not None
             return self._rows
 
     @property
@@ -79,7 +81,7 @@ class Source:
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         """The exact sum of each row expression over all rows, as integers in steps of its grid."""
         different = {part.key: part for part in parts}
-        rows = self._rows_read()
+        rows = self.rows
         kernel = Kernel(list(different.values()), self.scope, rows)
         with self._lock:
             self._load(kernel.leaves)
@@ -111,7 +113,7 @@ class Source:
         Truth values and codes as they are, numbers as floats in natural units, one row of them for each row.
         """
         leaves = expression.leaves()
-        rows = self._rows_read()
+        rows = self.rows
         with self._lock:
             self._load(leaves)
         found = []
@@ -202,21 +204,6 @@ class Source:
         with self._lock:
             self._load({leaf.key: leaf})
         return self._columns[leaf.key]
-
-    def _rows_read(self) -> int:
-        """How many rows count, where they are read next: to count a unit's on their own is then a waste."""
-        if self.schema.unit is not None:
-            with self._lock:
-                self._load({})
-        return self.rows
-
-    def _counted(self, unit: Unit) -> int:
-        """How many rows of people count; only the column that names them is read."""
-        people: dict[int, pa.Array] = {}
-        for part in self._reader.parts([unit.column], 1):
-            people |= {start: array for _, start, array in part}
-        whose = people_of(pa.chunked_array(list(people.values()), self._reader.types[unit.column]))
-        return int(np.minimum(np.bincount(whose[whose >= 0]), unit.rows).sum())
 
     def _load(self, leaves: Mapping[str, Leaf]) -> None:
         """Read and clean what was not read before.
