@@ -49,7 +49,6 @@ LEARNERS: dict[str, Callable[[], Any]] = {
             "MonotoneConjunctions": sulq.MonotoneConjunctions,
         }.items()
     },
-    "Compress": lambda: sulq.Compress([sulq.Stumps()], "y", error=0.5),
 }
 
 
@@ -111,7 +110,6 @@ NAMED: dict[str, Callable[[], Any]] = {
         }.items()
     },
     "Select's label": lambda: sulq.Select(sulq.Stumps(), PID),
-    "Compress": lambda: sulq.Compress([sulq.Stumps(["pid"])], "y", error=0.5),
 }
 
 

@@ -70,8 +70,11 @@ def questions() -> list[Query | Choice]:
             continue
         code = isinstance(Scope(SCHEMA).facts(node), Code)
         numbers = sulq.one_hot(node) if code else node
-        for ask in (sulq.total, sulq.mean):
-            found += [ask(numbers), ask(numbers, where=never), ask(numbers, where=never, by="c")]
+        found += [
+            sulq.total(numbers),
+            sulq.total(numbers, where=never),
+            sulq.mean(numbers, where=never, by="c"),
+        ]
         if code:
             found += [sulq.count(by=node), sulq.choose([node, col("b")], label="d", by="c")]
     outer = sulq.outer(sulq.vector("r", "i"), sulq.vector("r", "i"))

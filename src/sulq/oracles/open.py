@@ -13,6 +13,7 @@ from sulq.privacy.calibration import Calibration, Gaussian, Laplace
 from sulq.privacy.ledger import Ledger
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Neighbours
+from sulq.schema import Unit
 
 if TYPE_CHECKING:
     from sulq.sources.source import Source
@@ -47,7 +48,7 @@ def curator(
     path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
     facts = _facts(source, calibrated, neighbours)
     if path is not None and path.exists():
-        facts = _as_kept(facts, path)
+        facts = _as_kept(facts, path, source.schema.unit)
     if joint:
         record = Ledger(path, calibrated.unit, calibrated.total, facts, schema=source.schema.form())
         return Curator(source, calibrated, record, neighbours, truncate)
@@ -93,7 +94,7 @@ def _facts(source: Source, calibration: Calibration, neighbours: Neighbours) -> 
     return facts
 
 
-def _as_kept(facts: dict[str, str | int], path: Path) -> dict[str, str | int]:
+def _as_kept(facts: dict[str, str | int], path: Path, unit: Unit | None) -> dict[str, str | int]:
     """The facts as a ledger of an earlier version has them: without those it did not know yet.
 
     It may also have the number of rows of people with one row each, which is no longer taken for public.
@@ -102,4 +103,4 @@ def _as_kept(facts: dict[str, str | int], path: Path) -> dict[str, str | int]:
         kept = ledger.facts
     later = {name for name in ("table", "epsilon", "delta") if name not in kept}
     facts = {name: fact for name, fact in facts.items() if name not in later}
-    return facts if "rows" in facts or "rows" not in kept else facts | {"rows": kept["rows"]}
+    return facts | {"rows": kept["rows"]} if unit is not None and "rows" in kept else facts
