@@ -48,12 +48,7 @@ LEARNERS: dict[str, Any] = {
     "exponential": sulq.Select([col("a"), col("b")], "y", mechanism="exponential"),
     "parity": sulq.Parity("y", ["a", "b"]),
 }
-CURATORS: dict[str, dict[str, Any]] = {
-    "epsilon": {"epsilon": 1},
-    "much": {"epsilon": 1000},
-    "rho": {"rho": "0.1"},
-    "epsilon and delta": {"epsilon": 1, "delta": "1e-6"},
-}
+CURATORS: dict[str, dict[str, Any]] = {"little": {"epsilon": 1, "delta": "1e-6"}, "much": {"epsilon": 1000}}
 
 
 def table(rows: int, unit: sulq.Unit | None) -> sulq.Source:

@@ -27,7 +27,7 @@ from tests.queries.random_expressions import SCHEMA
 from tests.queries.test_no_rows import EVERY_NODE, NEVER
 
 col = sulq.col
-FEW, MANY = 12, 24_000
+FEW, MANY = 12, 9_000
 UNIT = sulq.Unit("person", 3)
 TABLES = ("some", "none", "empty")
 """Somebody meets the condition, nobody does, nobody is there."""
@@ -142,12 +142,13 @@ def told(oracle: Any, reading: Reading) -> list[str]:
     return [*found, outcome(oracle, sulq.Round(accepted, share=1), reading)] if accepted else found
 
 
-def walk(make: Callable[[str], Any], reading: Reading, alike: tuple[str, ...], rate: str = "0.1") -> None:
+def walk(make: Callable[[str], Any], reading: Reading, alike: tuple[str, ...], denoised: bool = True) -> None:
     """Ask everything of every table; of those that nobody may tell apart, the outcomes are the same."""
-    found = {
-        which: [*told(make(which), reading), *told(make(which).denoised("b", rate), reading)]
-        for which in TABLES
-    }
+    found = {which: told(make(which), reading) for which in TABLES}
+    if denoised:
+        found = {
+            which: words + told(make(which).denoised("b", "0.1"), reading) for which, words in found.items()
+        }
     assert len({repr(found[which]) for which in alike}) == 1
     refused = sum(words.startswith("refused") for words in found["some"])
     assert refused < len(QUESTIONS) / 2, "most questions make sense"
@@ -164,7 +165,11 @@ def test_a_curator(
     # Where the number of rows is public, only tables of as many rows may not be told apart.
     public = unit is None and neighbours == "replace"
     alike = ("some", "none") if public else TABLES
-    walk(lambda which: table(which, unit).curator(**settings, neighbours=neighbours), reading, alike)
+    # What is rewritten is a round like any other: one budget will do.
+    denoised = settings == CURATORS["epsilon"]
+    walk(
+        lambda which: table(which, unit).curator(**settings, neighbours=neighbours), reading, alike, denoised
+    )
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
@@ -224,7 +229,7 @@ def test_exact_answers(unit: sulq.Unit | None, reading: Reading) -> None:
         which: [
             outcome(oracle, sulq.Round([question]), reading)
             for oracle in (table(which, unit).exact(), table(which, unit).exact().denoised("b", "0.1"))
-            for question in QUESTIONS
+            for question in QUESTIONS[:: 1 if unit is None else 5]
         ]
         for which in TABLES
     }

@@ -108,7 +108,7 @@ def test_and_inside_every_other(expression: Node, around: Any) -> None:
     check_without_rows(around(numbers))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.one_of(scalars(3), vectors(2), choices(2), conditions(2)),
     conditions(1),

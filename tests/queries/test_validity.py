@@ -172,16 +172,16 @@ def test_expressions_are_not_deeper_than_can_be_read() -> None:
 
 
 def test_a_category_can_be_one_of_very_many_values() -> None:
-    towns = [f"town {i}" for i in range(5_000)]
+    towns = [f"town {i}" for i in range(1_500)]
     schema = sulq.Schema({"town": sulq.Category(towns)})
-    people = sulq.open({"town": ["town 3", "town 4999", "elsewhere"]}, schema)
+    people = sulq.open({"town": ["town 3", "town 1499", "elsewhere"]}, schema)
     assert people.values(col("town").isin(*towns)).tolist() == [True, True, False]
 
 
 # Nothing is sold below its price
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(queries(), min_size=1, max_size=3),
     st.sampled_from([1, 3]),
