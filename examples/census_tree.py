@@ -24,8 +24,9 @@ from rich.table import Table
 from studies import BESIDE, Task, census, health
 
 import sulq
-from sulq.oracles.answers import Answer
 from sulq.pictures.lines import Line, picture, spanning
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Within
 
 SEED = 1  # of whose label is wrong; noise for privacy has no seed
 MORE = 10  # how many times as many people the larger crowd has
@@ -56,7 +57,7 @@ class Worst:
         scores = (steps * choice.score_step(scope)).astype(float)
         near = scores >= scores.max(axis=0) - 2 * float(self.tolerance)
         worst = np.where(near, scores, np.inf).argmin(axis=0).reshape(choice.shape(scope))
-        return Answer(int(worst) if worst.ndim == 0 else worst, lambda beta: 2 * float(self.tolerance))
+        return Answer(int(worst) if worst.ndim == 0 else worst, Within(2 * float(self.tolerance)))
 
 
 @dataclass(frozen=True)

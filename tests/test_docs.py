@@ -20,6 +20,7 @@ import pytest
 import sulq
 import sulq.local
 import sulq.sklearn
+import sulq.theory
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -77,7 +78,9 @@ def test_every_public_name_is_in_the_reference_once() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
     shown = re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE)
     public = {
-        f"{module.__name__}.{name}" for module in (sulq, sulq.local, sulq.sklearn) for name in module.__all__
+        f"{module.__name__}.{name}"
+        for module in (sulq, sulq.local, sulq.theory, sulq.sklearn)
+        for name in module.__all__
     }
     assert public - set(shown) == set()
     assert len(set(shown)) == len(shown)

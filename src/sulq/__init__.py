@@ -33,7 +33,6 @@ from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
 from sulq.learners.tree import Tree
 from sulq.learners.unknown_rate import learn_at_unknown_rate
 from sulq.oracles.adversary import Adversary, worst_answers
-from sulq.oracles.answers import Answer
 from sulq.oracles.denoised import Denoised
 from sulq.oracles.emulation import emulated
 from sulq.oracles.mask_blind import MaskBlind
@@ -53,6 +52,7 @@ from sulq.samples import randhie
 from sulq.samples.masked_parity import masked_parity_domain, masked_parity_rows, masked_parity_schema
 from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
 from sulq.sources.source import Source, open
+from sulq.talk.answers import Answer
 
 __all__ = [
     "ID3",

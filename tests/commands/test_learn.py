@@ -13,9 +13,9 @@ from sulq.cli import _parser, main
 from sulq.commands.checks import ledger_file
 from sulq.commands.learners import COMMANDS, run_name
 from sulq.commands.show import told_of
-from sulq.oracles.answers import Answer
 from sulq.plans.asked import Watched
 from sulq.privacy.ledger import Ledger
+from sulq.talk.answers import Answer
 from tests.commands.people import write_people
 
 Captured = pytest.CaptureFixture[str]

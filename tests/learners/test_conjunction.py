@@ -14,7 +14,7 @@ import pytest
 
 import sulq
 from sulq.learners.hypothesis import Origin
-from sulq.oracles.answers import Answer
+from sulq.talk.answers import Answer
 
 col = sulq.col
 NAMES = [f"x{i}" for i in range(6)]
@@ -63,7 +63,7 @@ class Liar:
             assert isinstance(query, sulq.Query)
             assert query.tolerance is not None, "a statistical query learner states its tolerances"
             self.seen.append(query.tolerance)
-            answers.append(Answer(answer.value + sign * float(query.tolerance), answer.radius))
+            answers.append(Answer(answer.value + sign * float(query.tolerance), answer.law))
         return answers
 
 

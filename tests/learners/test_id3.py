@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,10 @@ from sulq.errors import QueryError, SchemaError
 from sulq.learners import id3
 from sulq.learners.id3 import ID3
 from sulq.learners.tree import End, Split, Tree
-from sulq.oracles.answers import Answer
 from sulq.queries.canonical import parse
 from sulq.queries.routes import Route
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Noise
 
 CAR = Path(__file__).parents[3] / "shared" / "data" / "car.csv.gz"
 
@@ -349,18 +350,19 @@ def test_of_many_columns_one_is_asked_about_and_then_a_pair_in_each_of_its_nodes
         assert (ID3("y").learn(oracle).predict(rows) == kinds).all()
 
 
-def exponential(beta: float) -> float:
-    """How far off the furthest of three numbers with Laplace noise is, if each is 1 off once in 10,000 times."""
-    return math.log(-math.expm1(math.log1p(-beta) / 3)) / math.log(1e-4)
+def noise(family: Literal["laplace", "gaussian"], rarely: float) -> Noise:
+    """Three numbers with noise, each of which is this far off once in 10,000 times."""
+    unscaled = Noise(family, Fraction(2**30), Fraction(1), 3)
+    return unscaled.times(rarely / unscaled.each(1e-4))
 
 
 @pytest.mark.parametrize(("radius", "share"), [(10.0, "1/50"), (1000.0, "2/25"), (1e6, "19/50")])
 def test_the_first_choice_takes_what_the_rows_ask_for(radius: float, share: str) -> None:
     asked = ID3("y").rounds(MANY)
     assert next(asked).share == Fraction(1, 50)
-    counts = Answer(np.array([3000.0, 600.0, 400.0]), lambda beta: radius * exponential(beta))
+    counts = Answer(np.array([3000.0, 600.0, 400.0]), noise("laplace", radius))
     assert asked.send([counts]).share == Fraction(share)
-    where = Answer(0, lambda beta: 0.0)
+    where = Answer(0)
     after = asked.send([where])
     # Where noise is large there is no second choice: what is left counts the labels.
     assert after.share == (Fraction(3, 5) if share == "19/50" else Fraction(19, 50) - Fraction(share))
@@ -369,6 +371,5 @@ def test_the_first_choice_takes_what_the_rows_ask_for(radius: float, share: str)
 def test_what_a_choice_needs_follows_from_how_noise_does_from_a_share() -> None:
     """4 times the noise of 2,000 is 8 times 1,000 rows: so many shares for Laplace noise, 64 for Gaussian."""
     counts = np.array([3000.0, 600.0, 400.0])
-    laplace = Answer(counts, lambda beta: 2000 * exponential(beta))
-    gaussian = Answer(counts, lambda beta: 2000 * math.sqrt(exponential(beta)))
+    laplace, gaussian = (Answer(counts, noise(family, 2000)) for family in ("laplace", "gaussian"))
     assert [float(id3._needed(own, again=4)) for own in (laplace, gaussian)] == pytest.approx([8, 64])

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.oracles.answers import Answer
 from sulq.privacy.ledger import Ledger
+from sulq.talk.answers import Answer
 
 ROUNDS = 40
 WORKER = f"""

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from rich.console import RenderableType
 
 from sulq.errors import QueryError
-from sulq.learners.estimates import ROUND, deviation, shrunk
+from sulq.learners.estimates import ROUND, shrunk
 from sulq.learners.features import feature_names, interval
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.learners.learner import Learner, Rounds
-from sulq.oracles.answers import Answer
 from sulq.pictures import bars
 from sulq.queries.expressions import Node
 from sulq.queries.products import dot, gram
@@ -26,6 +25,7 @@ from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.schema import Schema
+from sulq.talk.answers import Answer
 
 MEAN_STEPS = 2**10
 """The public mean is rounded to multiples of 1/1024, far finer than noise and exact on the features' grid."""
@@ -232,7 +232,7 @@ def _moments(row: Node) -> list[Query]:
 def _mean(sums: Answer, rows: Answer) -> tuple[list[float], float]:
     """The mean as far as it was answered, and the noise in each of its coordinates."""
     many = max(1.0, rows.value)
-    noise = deviation(sums) / many
+    noise = float(sums.deviation) / many
     told = shrunk(np.atleast_1d(sums.value) / many, noise).clip(-1, 1)
     return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in told.tolist()], noise
 

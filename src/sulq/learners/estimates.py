@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.oracles.answers import Answer
-
-EXCEEDED = math.exp(-math.sqrt(2))
-"""The chance that Laplace noise exceeds its own standard deviation, about a quarter."""
 ROUND = 0.8
 """The 1-norm of a row, as part of √d times its 2-norm, if its coordinates are from a bell curve: √(2/π)."""
-
-
-def deviation(answer: Answer) -> float:
-    """About one standard deviation of the noise in each number of a count or a total.
-
-    Exactly that of Laplace noise; Gaussian noise has a sixth less.
-
-    >>> round(deviation(Answer(3.0, lambda beta: -math.log(beta))), 6)
-    1.414214
-    """
-    numbers = np.size(answer.value)
-    together = min(-math.expm1(numbers * math.log1p(-EXCEEDED)), 1 - 2.0**-50)
-    # Of very many numbers some exceed it for sure: then a tail is asked for, and brought to the deviation.
-    each = -math.expm1(math.log1p(-together) / numbers)
-    return float(answer.radius(together)) * math.sqrt(2) / -math.log(each)
 
 
 def shrunk(values: NDArray[np.float64], noise: float) -> NDArray[np.float64]:

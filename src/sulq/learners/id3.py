@@ -17,7 +17,6 @@ from sulq.learners.features import attribute
 from sulq.learners.growth import SPREAD, Draft, gain
 from sulq.learners.learner import Learner, Rounds
 from sulq.learners.tree import Tree
-from sulq.oracles.answers import Answer
 from sulq.queries.choose import Score, choose
 from sulq.queries.codes import Bins, Cross
 from sulq.queries.expressions import Column, Compare, Constant, Node
@@ -26,6 +25,7 @@ from sulq.queries.query import Exact, count, rational
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Kind, Real, Schema
+from sulq.talk.answers import Answer
 
 AMOUNT = 1000
 """A number from 0 to this or more is taken for an amount, as of money: small ones are many, large few."""
@@ -250,15 +250,13 @@ def _needed(labels: Answer, again: float) -> Fraction:
     """How many times the budget of this count a choice needs for `again` times as many rows as noise.
 
     The rows are those without the most frequent label. Laplace noise is inverse to a share; Gaussian noise,
-    and that of a crowd, to its square root. Which it is, its tails tell: a chance that is squared is twice as
-    far out under the one, and √2 times under the other.
+    and that of a crowd, to its square root: the law of the answer says it.
     """
     counts, noise = np.asarray(labels.value), _noise(labels)
     rows = max(1.0, float(counts.sum() - counts.max()))
     if noise == 0:
         return Fraction(1)
-    power = 1 / math.log2(max(_noise(labels, RARE**2) / noise, math.sqrt(2)))
-    return Fraction(max(1.0, again * noise / rows) ** power).limit_denominator(1000)
+    return Fraction(max(1.0, again * noise / rows) ** float(1 / labels.law.power)).limit_denominator(1000)
 
 
 def _minority(sizes: Answer, least: float) -> NDArray[np.bool_]:
@@ -304,10 +302,9 @@ def _gaining(draft: Draft, answers: Sequence[Answer]) -> dict[int, Sequence[int]
     return picked
 
 
-def _noise(answer: Answer, rare: float = RARE) -> float:
+def _noise(answer: Answer) -> float:
     """How far off a single count is, but for a rare chance: the noise's scale times a constant."""
-    together = -math.expm1(np.size(answer.value) * math.log1p(-rare))
-    return float(answer.radius(min(together, 1 - 2.0**-50)))
+    return float(answer.law.each(RARE))
 
 
 def _edges(kind: Integer | Real, bins: int) -> list[float]:

@@ -13,11 +13,10 @@ from rich.console import RenderableType
 
 from sulq.errors import QueryError
 from sulq.learners.cells import Floats, cleaned, clustered, cuts, moments, places, pooled, within
-from sulq.learners.estimates import ROUND, deviation
+from sulq.learners.estimates import ROUND
 from sulq.learners.features import feature_names, interval
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.learners.learner import Learner, Rounds
-from sulq.oracles.answers import Answer
 from sulq.pictures import centres as pictures
 from sulq.queries.cases import clip
 from sulq.queries.codes import Nearest, bins, lookup, nearest
@@ -26,6 +25,7 @@ from sulq.queries.query import Exact, Query, count, rational, total
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import FEATURE_BITS, clip_norm, features, vector
 from sulq.schema import Schema
+from sulq.talk.answers import Answer
 
 FINEST = 64
 """The most bins of a column on its own, in the first round."""
@@ -145,7 +145,7 @@ class KMeans(Learner[Centres]):
         size = max(8, min(FINEST, 6 * FINEST // len(names)))
         fine = [float(edge) for edge in np.linspace(-1, 1, size + 1)[1:-1]]
         answers = yield Round([count(by=bins(features(name), fine)) for name in names], for_columns)
-        noise = deviation(answers[0])
+        noise = float(answers[0].deviation)
         columns = [cleaned(own) for own in pooled(np.array([answer.value for answer in answers]), noise)]
         rows = max(1.0, float(np.mean([column.sum() for column in columns])))
 
@@ -224,9 +224,9 @@ def moved(centres: Floats, reach: Floats, count_: Answer, total_: Answer) -> tup
     """The centres after a step, and the sizes of their clusters."""
     k, d = centres.shape
     sizes = np.maximum(count_.value, 0.0)
-    known = sizes > 2 * deviation(count_)
+    known = sizes > 2 * float(count_.deviation)
     steps = total_.value.reshape(k, d) / np.maximum(sizes, 1.0)[:, np.newaxis]
-    noise = deviation(total_) / np.maximum(sizes, 1.0)
+    noise = float(total_.deviation) / np.maximum(sizes, 1.0)
     # The positive-part James–Stein estimate: a step no longer than its noise is not taken.
     lengths = np.maximum((steps**2).sum(axis=1), 1e-300)
     shrunk = np.maximum(0.0, 1 - d * noise**2 / lengths) * known

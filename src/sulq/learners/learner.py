@@ -14,11 +14,11 @@ from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 from sulq.learners.hypothesis import Hypothesis, Origin
-from sulq.oracles.answers import Answer
 from sulq.privacy.entries import check_run
 from sulq.queries.query import rational
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
+from sulq.talk.answers import Answer
 
 H = TypeVar("H", bound=Hypothesis)
 Rounds = Generator[Round, list[Answer], H]

@@ -1,7 +1,10 @@
-"""The local model: randomizers that people run themselves, the LR oracle, and protocols by queries.
+"""The local model: randomizers that people run themselves, and the LR oracle.
 
 `source.crowd(epsilon)` picks randomizers by itself; here they are to be used one by one.
 """
+
+import warnings
+from typing import Any
 
 from sulq.local.best import best_randomizer
 from sulq.local.coordinates import CoordinateReport
@@ -18,7 +21,6 @@ from sulq.local.piecewise import PiecewiseReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot
-from sulq.local.simulation import Call, Calls, Simulation, run_locally, simulated
 from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
 from sulq.simplex import nearest_distribution
@@ -26,8 +28,6 @@ from sulq.simplex import nearest_distribution
 __all__ = [
     "Ball",
     "Box",
-    "Call",
-    "Calls",
     "CoordinateReport",
     "DesignResponse",
     "Digits",
@@ -45,12 +45,21 @@ __all__ = [
     "PiecewiseReport",
     "RandomizedResponse",
     "Randomizer",
-    "Simulation",
     "SphereReport",
     "UnaryResponse",
     "best_randomizer",
     "digits",
     "nearest_distribution",
-    "run_locally",
-    "simulated",
 ]
+
+MOVED = ("Call", "Calls", "Simulation", "run_locally", "simulated")
+"""To `sulq.theory`; for one version they are found here as well."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MOVED:
+        raise AttributeError(f"module 'sulq.local' has no attribute {name!r}")
+    import sulq.theory
+
+    warnings.warn(f"sulq.local.{name} is sulq.theory.{name} now", DeprecationWarning, stacklevel=2)
+    return getattr(sulq.theory, name)

@@ -17,7 +17,7 @@ from sulq.errors import QueryError
 from sulq.local.chances import PARTS, position, rounded, uniform_below
 from sulq.local.randomizer import asked, codes, interval, logarithm, whole
 from sulq.local.response import RandomizedResponse
-from sulq.local.tails import Contributions, people, radius
+from sulq.local.tails import Bounded, people
 from sulq.privacy.budget import Number
 
 MOST_COORDINATES = 2**20
@@ -96,14 +96,16 @@ class CoordinateReport:
         """Of the mean of the widest coordinate, if that is the middle, where the variance is largest."""
         return float((self._reach**2).max() * self.bits / len(self.lows)) / people(n)
 
-    def radius(self, n: int, beta: float) -> float:
+    @property
+    def tails(self) -> Bounded:
         reach = float(self._reach.max())
         beyond = reach + float((np.array(self.highs) - self.lows).max()) / 2
         variances = self._reach**2 * self.bits / len(self.lows)
         each, copies = np.unique(variances, return_counts=True)
-        return radius(
-            n, beta, Contributions(tuple(each.tolist()), tuple(copies.tolist()), beyond, beyond, 2 * reach)
-        )
+        return Bounded(tuple(each.tolist()), tuple(copies.tolist()), beyond, beyond, 2 * reach)
+
+    def radius(self, n: int, beta: float) -> float:
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return 2 * float(self._reach.max()) / people(n)

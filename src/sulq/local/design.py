@@ -24,7 +24,6 @@ from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.randomizer import asked, chance_to_lie, codes, whole
 from sulq.local.support import Support
-from sulq.local.tails import radius
 from sulq.privacy.budget import Number
 
 
@@ -125,7 +124,7 @@ def _best(k: int, epsilon: Fraction) -> tuple[Size, int]:
         raise QueryError(f"there is no design for {k} possibilities: use Hadamard or unary reports")
     least = min(_support(*each).variance(1, 0) for each in candidates)
     near = [each for each in candidates if _support(*each).variance(1, 0) <= 1.03 * least]
-    return min(near, key=lambda each: radius(10**6, 0.05, _support(*each).contributions(k)))
+    return min(near, key=lambda each: _support(*each).contributions(k).radius(10**6, 0.05))
 
 
 def _lies(size: Size, epsilon: Fraction) -> int:

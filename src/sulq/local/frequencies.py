@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.randomizer import codes, logarithm
 from sulq.local.support import Support
-from sulq.local.tails import radius
+from sulq.local.tails import Bounded
 
 
 class FrequencyReport(ABC):
@@ -56,8 +56,12 @@ class FrequencyReport(ABC):
         """Of one frequency, exactly; the largest possible if it is not known."""
         return self.support.variance(n, frequency)
 
+    @property
+    def tails(self) -> Bounded:
+        return self.support.contributions(self.k)
+
     def radius(self, n: int, beta: float) -> float:
-        return radius(n, beta, self.support.contributions(self.k))
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return self.support.influence(n)

@@ -21,7 +21,7 @@ from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.onehot import numbered_response
 from sulq.local.randomizer import codes, whole
-from sulq.local.tails import Contributions, by_frequency, people, radius
+from sulq.local.tails import Bounded, by_frequency, people
 from sulq.privacy.budget import Number
 
 Floats = NDArray[np.float64]
@@ -100,22 +100,22 @@ class KeyedReport:
         """Of one number, at most: people may all be in its group, or none."""
         return float(max(max(pair) for pair in self._variances)) / people(n)
 
-    def radius(self, n: int, beta: float) -> float:
+    @property
+    def tails(self) -> Bounded:
         absent, present = (max(pair[i] for pair in self._variances) for i in (0, 1))
         variances, copies = by_frequency(self.groups, absent, present)
         d = len(self.lows)
         extremes = [self._extremes(j) for j in range(d)]
-        return radius(
-            n,
-            beta,
-            Contributions(
-                variances,
-                tuple(d * copy for copy in copies),
-                above=max(high - min(0.0, self.lows[j]) for j, (_, high) in enumerate(extremes)),
-                below=max(max(0.0, self.highs[j]) - low for j, (low, _) in enumerate(extremes)),
-                span=max(high - low for low, high in extremes),
-            ),
+        return Bounded(
+            variances,
+            tuple(d * copy for copy in copies),
+            above=max(high - min(0.0, self.lows[j]) for j, (_, high) in enumerate(extremes)),
+            below=max(max(0.0, self.highs[j]) - low for j, (low, _) in enumerate(extremes)),
+            span=max(high - low for low, high in extremes),
         )
+
+    def radius(self, n: int, beta: float) -> float:
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return max(high - low for low, high in map(self._extremes, range(len(self.lows)))) / people(n)

@@ -10,7 +10,6 @@ ratio is e^ε, exactly. Reports more than 64 scales outside the interval, of whi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -22,13 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.local.chances import PARTS, position, rounded
 from sulq.local.randomizer import asked, interval, rounded_up
 from sulq.local.received import within
-from sulq.local.tails import chance, people
+from sulq.local.tails import STEPS, LaplaceMeans, people
 from sulq.privacy.budget import Number
 from sulq.privacy.coins import arithmetic, exp
 from sulq.privacy.noise import DiscreteLaplace
 
-STEPS = 2**12
-"""Rounding a number to the grid adds at most 2^-26 of the interval's square to the variance."""
 FARTHEST = 64
 
 
@@ -87,27 +84,12 @@ class LaplaceReport:
         """The noise's, and a quarter of a squared step for the rounding."""
         return self._step**2 * (self.noise.std**2 + 0.25) / people(n)
 
-    def radius(self, n: int, beta: float) -> float:
-        """Chernoff's bound, minimised: every s promises t = (ln E[exp(s·error)] + ln(2/beta)/n)/s."""
-        log_odds = math.log(2 / chance(beta)) / people(n)
-        return (self.high - self.low) * least(lambda s: (self.log_moments(s) + log_odds) / s, self.steepest)
-
-    def log_moments(self, s: float) -> float:
-        """ln E[exp(s·error)] at most, for an error in units of the interval and 0 < s < `steepest`.
-
-        The noise, in steps, has (1 − p)²/((1 − p·e^s)(1 − p·e^-s)), p = e^(−1/scale). A rounding by less than
-        a step has at most e^(s²/8) (Hoeffding's lemma).
-        """
-        per_step, rate = s / STEPS, 1 / float(self.noise.scale)
-        of_noise = 2 * math.log(-math.expm1(-rate)) - math.log(
-            math.expm1(per_step - rate) * math.expm1(-per_step - rate)
-        )
-        return of_noise + per_step**2 / 8
-
     @property
-    def steepest(self) -> float:
-        """From this s on, E[exp(s·error)] is infinite."""
-        return float(self.exponent)
+    def tails(self) -> LaplaceMeans:
+        return LaplaceMeans(self.exponent, 1, self.high - self.low)
+
+    def radius(self, n: int, beta: float) -> float:
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return self._step * (STEPS + 2 * self._margin) / people(n)
@@ -139,19 +121,3 @@ class LaplaceReport:
 def _power(exponent: Fraction) -> Decimal:
     with arithmetic():
         return exp(exponent)
-
-
-def least(reach: Callable[[float], float], steepest: float) -> float:
-    """The least of (ln E[exp(s·error)] + constant)/s over 0 < s < steepest, a trifle rounded up.
-
-    That is convex in 1/s, so there is one minimum; every s is a bound, so how near the search comes to it
-    decides how good the bound is, and not whether it holds.
-
-    >>> round(least(lambda s: s + 1 / s, 5), 6)
-    2.0
-    """
-    low, high = 0.0, steepest
-    for _ in range(80):
-        left, right = (2 * low + high) / 3, (low + 2 * high) / 3
-        low, high = (low, right) if reach(left) <= reach(right) else (left, high)
-    return reach((low + high) / 2) * (1 + 1e-9)

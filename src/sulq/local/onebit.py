@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.local.chances import PARTS, position, rounded
 from sulq.local.randomizer import interval
 from sulq.local.response import RandomizedResponse
-from sulq.local.tails import Contributions, people, radius
+from sulq.local.tails import Bounded, people
 from sulq.privacy.budget import Number
 
 
@@ -69,19 +69,13 @@ class OneBitReport:
         off = 0.0 if value is None else value - (self.low + self.high) / 2
         return (self._reach**2 - off**2) / people(n)
 
+    @property
+    def tails(self) -> Bounded:
+        beyond = self._reach + (self.high - self.low) / 2
+        return Bounded((self.variance(1),), (1,), beyond, beyond, 2 * self._reach)
+
     def radius(self, n: int, beta: float) -> float:
-        half = (self.high - self.low) / 2
-        return radius(
-            n,
-            beta,
-            Contributions(
-                variances=(self.variance(1),),
-                copies=(1,),
-                above=self._reach + half,
-                below=self._reach + half,
-                span=2 * self._reach,
-            ),
-        )
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return 2 * self._reach / people(n)

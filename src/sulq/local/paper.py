@@ -6,7 +6,6 @@ value, and the answer is the Laplace report of it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import uniform_below
-from sulq.local.laplace import STEPS, LaplaceReport, least
+from sulq.local.laplace import LaplaceReport
 from sulq.local.randomizer import codes
 from sulq.local.received import numbers
 from sulq.local.shapes import Ball, Box, Keyed, OneHot
-from sulq.local.tails import chance, people
+from sulq.local.tails import STEPS, LaplaceMeans, people
 from sulq.privacy.budget import Number
 
 Floats = NDArray[np.float64]
@@ -86,22 +85,13 @@ class PaperReport:
         each = self.inner.variance(1) + 0.25 * (1 - 1 / lows.size)
         return float(((highs - lows) ** 2).max() * lows.size * each) / people(n)
 
-    def radius(self, n: int, beta: float) -> float:
-        """Chernoff's bound, minimised, for all m numbers.
-
-        A number c off the middle contributes m·(c + noise) with the chance 1/m, else 0. The logarithm of
-        E[exp(s·(contribution − c))] is convex in c, so the largest is that of an end, c = ±1/2.
-        """
+    @property
+    def tails(self) -> LaplaceMeans:
         lows, highs = self._bounds
-        m, log_odds = lows.size, math.log(2 * lows.size / chance(beta)) / people(n)
+        return LaplaceMeans(self.inner.exponent, lows.size, float((highs - lows).max()))
 
-        def reach(s: float) -> float:
-            # In units of the interval; a number's own report is multiplied by m.
-            log_moments = self.inner.log_moments(s)
-            up, down = (math.log1p(math.expm1(log_moments + s * c) / m) - s * c / m for c in (0.5, -0.5))
-            return m * (max(up, down) + log_odds) / s
-
-        return float((highs - lows).max()) * least(reach, self.inner.steepest)
+    def radius(self, n: int, beta: float) -> float:
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         lows, highs = self._bounds

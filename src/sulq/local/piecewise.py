@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.chances import ONE, PARTS, below, position, rounded, uniform_below
 from sulq.local.randomizer import asked, chance_to_lie, codes, interval, logarithm
-from sulq.local.tails import Contributions, people, radius
+from sulq.local.tails import Bounded, people
 from sulq.privacy.budget import Number
 from sulq.privacy.coins import Coin
 
@@ -101,10 +101,14 @@ class PiecewiseReport:
         step = (self.high - self.low) / steps
         return float(within * self._unit**2 + r[0] * (1 - r[0]) * step**2) / people(n)
 
-    def radius(self, n: int, beta: float) -> float:
+    @property
+    def tails(self) -> Bounded:
         reach = self._unit * (CELLS - 1) / 2
         beyond = reach + (self.high - self.low) / 2
-        return radius(n, beta, Contributions((self.variance(1),), (1,), beyond, beyond, 2 * reach))
+        return Bounded((self.variance(1),), (1,), beyond, beyond, 2 * reach)
+
+    def radius(self, n: int, beta: float) -> float:
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return self._unit * (CELLS - 1) / people(n)

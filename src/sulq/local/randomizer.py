@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.errors import QueryError
 from sulq.local.chances import ONE
 from sulq.local.received import within
+from sulq.local.tails import Tails
 from sulq.privacy.budget import Number, exact
 from sulq.privacy.coins import arithmetic, decimal, exp
 
@@ -60,6 +61,10 @@ class Randomizer(Protocol):
 
     def variance(self, n: int) -> float:
         """The variance of one number of the estimate from n reports, at most, whatever the values are."""
+
+    @property
+    def tails(self) -> Tails:
+        """How far the mean of reports strays, as plain data."""
 
     def radius(self, n: int, beta: float) -> float:
         """How far the estimate may be from the mean of those n people's own values.

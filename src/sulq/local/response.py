@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.local.chances import ONE, below
 from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm
 from sulq.local.support import Support
-from sulq.local.tails import radius
+from sulq.local.tails import Bounded
 from sulq.privacy.budget import Number
 
 
@@ -69,8 +69,12 @@ class RandomizedResponse:
         """e^ε/(e^ε − 1)²/n, whatever the values are."""
         return self.support.variance(n, None)
 
+    @property
+    def tails(self) -> Bounded:
+        return self.support.contributions(1)
+
     def radius(self, n: int, beta: float) -> float:
-        return radius(n, beta, self.support.contributions(1))
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return self.support.influence(n)

@@ -25,7 +25,7 @@ from sulq.local.coordinates import MOST_COORDINATES
 from sulq.local.randomizer import whole
 from sulq.local.received import numbers
 from sulq.local.response import RandomizedResponse
-from sulq.local.tails import Contributions, people, radius
+from sulq.local.tails import Bounded, people
 from sulq.privacy.budget import Number
 from sulq.privacy.coins import random_bytes
 
@@ -100,10 +100,13 @@ class SphereReport:
         """Of one coordinate, where its mean is 0; a mean of m has m²/n less."""
         return self._reach**2 / self.d / people(n)
 
-    def radius(self, n: int, beta: float) -> float:
+    @property
+    def tails(self) -> Bounded:
         beyond = self._reach + self.norm
-        each = Contributions((self.variance(1),), (self.d,), beyond, beyond, 2 * self._reach)
-        return radius(n, beta, each)
+        return Bounded((self.variance(1),), (self.d,), beyond, beyond, 2 * self._reach)
+
+    def radius(self, n: int, beta: float) -> float:
+        return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
         return 2 * self._reach / people(n)

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.local.tails import Contributions, by_frequency, people
+from sulq.local.tails import Bounded, by_frequency, people
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Support:
         each = max(absent, present) if frequency is None else absent + frequency * (present - absent)
         return each / people(n)
 
-    def contributions(self, k: int) -> Contributions:
+    def contributions(self, k: int) -> Bounded:
         """One person's contributions to the frequencies of k possibilities."""
         variances, copies = by_frequency(k, self.variance(1, 0), self.variance(1, 1))
-        return Contributions(
+        return Bounded(
             variances,
             copies,
             above=float(max(1 - self.other, 1 - self.own) / self.contrast),

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.oracles.answers import Answer
 from sulq.oracles.denoised import denoised
 from sulq.oracles.exact import Exact
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Within
 
 if TYPE_CHECKING:
     from sulq.learners.learner import H, Learner
@@ -77,7 +78,7 @@ class Adversary:
         else:
             up = self._rng.random(value.shape) < {"high": 1.0, "low": 0.0, "random": 0.5}[self.manner]
             bent = value + np.where(up, tolerance, -tolerance)
-        return Answer(float(bent) if bent.ndim == 0 else bent, lambda beta: tolerance)
+        return Answer(float(bent) if bent.ndim == 0 else bent, Within(tolerance))
 
 
 def worst_answers(

@@ -1,61 +1,40 @@
-"""Answers: a value, and how far it may be from the truth."""
+"""From sums to statistics, and to the laws of their errors."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.privacy.calibration import per_number
-from sulq.privacy.noise import Noise
+from sulq.privacy.noise import Noise as Distribution
 from sulq.privacy.selection import Selection
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Node
+from sulq.queries.expressions import Column, Node
+from sulq.queries.facts import Number
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
+from sulq.schema import Integer
+from sulq.talk.answers import Answer, Axis
+from sulq.talk.laws import Exactly, Gap, Noise, PlainLaw, Ratio, shaped
 
-Value = Any
-"""A float or an array of floats; for a choice, an int or an array of ints."""
 Steps = NDArray[np.object_]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What an oracle says to one query: a number, or an array with one axis for each `by`.
-
-    >>> Answer(3.0, lambda beta: 0.5).radius(0.05)
-    0.5
-    """
-
-    value: Value
-    _radius: Callable[[float], Value] = field(repr=False)
-
-    def radius(self, beta: float) -> Value:
-        """How far the value is from the answer over the rows themselves, but for a chance of `beta`.
-
-        Of an array, all numbers at once are that close. A mean's radius is an array like the mean; where
-        its count may be zero, it is infinite. Of a choice it is how far the chosen score may be from the
-        best. Rows being only a sample of something larger is not part of it.
-        """
-        return self._radius(beta)
+MOST_LABELS = 4096
+"""The places of an axis are named if they are no more than this."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of the sum of one part of a query, in natural units; without a radius it is exact."""
+    """What is known of the sum of one part of a query, in natural units."""
 
     values: NDArray[np.float64]
-    radius: Callable[[float], float] | None
-
-    def within(self, beta: float) -> float:
-        return 0.0 if self.radius is None else self.radius(beta)
+    law: PlainLaw
 
 
-def answer_to(query: Query, sums: Sequence[Steps], noises: Sequence[Noise | None], scope: Scope) -> Answer:
+def answer_to(
+    query: Query, sums: Sequence[Steps], noises: Sequence[Distribution | None], scope: Scope
+) -> Answer:
     """The statistic a query asks for, from the sums of its parts and the noise that is in them."""
     parts = [_released(scope, *of) for of in zip(query.parts, sums, noises, strict=True)]
     return statistic(query, parts, scope)
@@ -63,58 +42,50 @@ def answer_to(query: Query, sums: Sequence[Steps], noises: Sequence[Noise | None
 
 def statistic(query: Query, parts: Sequence[Part], scope: Scope) -> Answer:
     """The statistic a query asks for, from what is known of the sums of its parts."""
-    shape = query.shape(scope)
+    shape, axes = query.shape(scope), axes_of(query, scope)
     if query.statistic != "mean":
         [only] = parts
-        return Answer(_shaped(only.values, shape), only.within)
+        return Answer(shaped(only.values, shape), only.law, axes)
     total, count = parts
-    groups = len(count.values)
-    totals, counts = total.values.reshape(groups, -1), count.values[:, np.newaxis]
+    totals = total.values.reshape(len(count.values), -1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = totals / counts
-
-    def radius(beta: float) -> Value:
-        noisy = [part for part in parts if part.radius is not None]
-        r_total, r_count = (part.within(beta / max(1, len(noisy))) for part in parts)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ends = [
-                np.abs((totals + a) / (counts + b) - means)
-                for a in (-r_total, r_total)
-                for b in (-r_count, r_count)
-            ]
-        return _shaped(np.where(counts > r_count, np.max(ends, axis=0), math.inf), shape)
-
-    return Answer(_shaped(means, shape), radius)
+        means = totals / count.values[:, np.newaxis]
+    rows = tuple(map(tuple, totals.tolist()))
+    law = Ratio(rows, tuple(count.values.tolist()), total.law, count.law, shape)
+    return Answer(shaped(means, shape), law, axes)
 
 
 def chosen(choice: Choice, indices: Sequence[int], selection: Selection | None, scope: Scope) -> Answer:
     """The candidates chosen, one for each group."""
     shape = choice.shape(scope)
     value = np.array(indices, dtype=np.int64).reshape(shape)
-
-    def radius(beta: float) -> float:
-        if selection is None:
-            return 0.0
-        gap = selection.radius(per_number(beta, len(indices)), len(choice.candidates))
-        return float(gap * choice.score_step(scope))
-
-    return Answer(int(value) if shape == () else value, radius)
+    law = (
+        Exactly()
+        if selection is None
+        else Gap.of(selection, len(choice.candidates), len(indices), choice.score_step(scope))
+    )
+    return Answer(int(value) if shape == () else value, law, axes_of(choice, scope))
 
 
-def _released(scope: Scope, part: Node, steps: Steps, noise: Noise | None) -> Part:
+def axes_of(query: Query | Choice, scope: Scope) -> tuple[Axis, ...]:
+    """What the axes of an answer stand for: one for each `by`, then a vector's own."""
+    axes = [Axis(group.described(), _labels(group, scope)) for group in query.by]
+    if isinstance(query, Query) and scope.number(query.value).width > 1:
+        axes.append(Axis(query.value.described(), None))
+    return tuple(axes)
+
+
+def _labels(group: Node, scope: Scope) -> tuple[str, ...] | None:
+    whole = isinstance(group, Column) and isinstance(scope.schema[group.name], Integer)
+    facts = scope.facts(group)
+    if not whole and isinstance(facts, Number) and facts.flag:
+        return ("false", "true")
+    code = scope.code(group)
+    return code.levels if code.size <= MOST_LABELS else None
+
+
+def _released(scope: Scope, part: Node, steps: Steps, noise: Distribution | None) -> Part:
     """The sum of one part of a query, as the nearest floats, with the noise that is in it."""
     unit = scope.number(part).unit
     values = np.array([float(int(step) * unit) for step in steps], dtype=np.float64)
-    if noise is None:
-        return Part(values, None)
-
-    def radius(beta: float) -> float:
-        exact = noise.radius(per_number(beta, len(steps))) * unit
-        nearest = float(exact)
-        return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
-
-    return Part(values, radius)
-
-
-def _shaped(values: NDArray[np.float64], shape: tuple[int, ...]) -> Value:
-    return float(values.reshape(())) if shape == () else values.reshape(shape)
+    return Part(values, Exactly() if noise is None else Noise.of(noise, unit, len(steps)))

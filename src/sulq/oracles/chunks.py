@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import BudgetError, QueryError
-from sulq.oracles.answers import Answer
 from sulq.oracles.curator import Curator
 from sulq.privacy.calibration import Calibration, Terms
 from sulq.privacy.entries import check_run
@@ -24,6 +23,7 @@ from sulq.privacy.ledger import Ledger
 from sulq.queries.choose import Choice
 from sulq.queries.query import Exact, Neighbours, Query
 from sulq.queries.rounds import Round
+from sulq.talk.answers import Answer
 
 if TYPE_CHECKING:
     from sulq.sources.source import Source
@@ -179,7 +179,7 @@ class ChunkCurator(Curator):
     def _scaled(self, answer: Answer, query: Query | Choice) -> Answer:
         scale = self._scale(query)
         value = answer.value if isinstance(query, Choice) else answer.value * scale
-        return Answer(value, lambda beta: answer.radius(beta) * scale)
+        return replace(answer, value=value, law=answer.law.times(scale))
 
     def _taken(self, round_: Round, run: str) -> list[int]:
         """The chunks of a round's queries: those that it took before, or the next that nobody took."""

@@ -16,13 +16,13 @@ from sulq.local.best import best_randomizer
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.shapes import Shape
-from sulq.local.tails import Contributions, by_frequency
-from sulq.oracles.answers import Answer
+from sulq.local.tails import Bounded, Tails, by_frequency
 from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
 from sulq.privacy.entries import check_run
 from sulq.queries.expressions import Node
 from sulq.queries.rounds import Round
+from sulq.talk.answers import Answer
 
 if TYPE_CHECKING:
     from sulq.sources.source import Source
@@ -119,21 +119,20 @@ class Reports(Survey):
         reports = self.randomizer.sample(self.asked.values(people))
         return np.ravel(self.randomizer.estimate(reports))[: self.asked.width]
 
-    def error(self, size: int, beta: float) -> float:
+    @property
+    def tails(self) -> Tails:
         # If everybody is asked, what is left is the randomness of their reports.
-        if size == self.source.rows:
-            return self.randomizer.radius(size, beta)
-        return super().error(size, beta)
+        return self.randomizer.tails if self.size == self.source.rows else super().tails
 
     @property
-    def _contributions(self) -> Contributions:
+    def _contributions(self) -> Bounded:
         if not isinstance(self.randomizer, FrequencyReport):
             return super()._contributions
         support = self.randomizer.support
         # Of a group with a share f of the people: how they differ adds f·(1 − f), which is at most f.
         absent, present = support.variance(1, 0), support.variance(1, 1) + 1
         variances, copies = by_frequency(self.randomizer.k, absent, present)
-        return Contributions(variances, copies, self.span, self.span, self.span)
+        return Bounded(variances, copies, self.span, self.span, self.span)
 
     @cached_property
     def asked(self) -> Asked:

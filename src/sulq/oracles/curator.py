@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sulq.errors import BudgetError, QueryError, SulqError, sheltered
-from sulq.oracles.answers import Answer, Steps, answer_to, chosen
+from sulq.oracles.answers import Steps, answer_to, chosen
 from sulq.oracles.denoised import denoised
 from sulq.privacy.calibration import Calibration, Contest, Piece, Terms
 from sulq.privacy.entries import canonical, check_run
@@ -23,6 +23,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Exact, Neighbours, Query, moves, rational, reach
 from sulq.queries.rounds import Round
+from sulq.talk.answers import Answer
 
 if TYPE_CHECKING:
     from sulq.schema import Schema

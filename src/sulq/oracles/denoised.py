@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.oracles.answers import Answer, Part, statistic
+from sulq.oracles.answers import Part, statistic
 from sulq.oracles.wrapper import Wrapper
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Constant, Node, col
@@ -19,6 +19,8 @@ from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
 from sulq.schema import Boolean
+from sulq.talk.answers import Answer
+from sulq.talk.laws import PlainLaw
 
 if TYPE_CHECKING:
     from sulq.learners.learner import Oracle
@@ -173,4 +175,6 @@ def _combined(query: Query | Choice, answers: list[Answer], asked: Sequence[Any]
     [first, *_] = answers
     if isinstance(query, Choice) or (len(asked) == 1 and asked[0].statistic == query.statistic):
         return first
-    return statistic(query, [Part(np.ravel(answer.value), answer.radius) for answer in answers], scope)
+    # What was asked instead are totals, so their laws are those of sums.
+    parts = [Part(np.ravel(answer.value), cast(PlainLaw, answer.law)) for answer in answers]
+    return statistic(query, parts, scope)

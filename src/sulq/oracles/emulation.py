@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import BudgetError, QueryError
-from sulq.oracles.answers import Value
 from sulq.oracles.curator import Curator
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Exact, Query, rational
 from sulq.queries.rounds import Round
+from sulq.talk.laws import Value
 
 MOST = 2**60
 

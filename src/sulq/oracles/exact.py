@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sulq.errors import QueryError
-from sulq.oracles.answers import Answer, answer_to, chosen
+from sulq.oracles.answers import answer_to, chosen
 from sulq.oracles.denoised import denoised
 from sulq.queries.choose import Choice
 from sulq.queries.rounds import Round
+from sulq.talk.answers import Answer
 
 if TYPE_CHECKING:
     from sulq.schema import Schema

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.oracles.answers import Answer
 from sulq.oracles.exact import Exact
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.samples.masked_parity import masked_parity_domain, masked_parity_schema
 from sulq.schema import Schema
 from sulq.sources.source import open as open_source
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Within
 
 
 @dataclass
@@ -64,7 +65,7 @@ class MaskBlind:
         tolerance = self._tolerance(query)
         middle = (np.asarray(truth) + other) / 2
         value = np.where(np.abs(truth - middle) <= tolerance, middle, truth)
-        return Answer(float(value) if np.ndim(value) == 0 else value, lambda beta: tolerance)
+        return Answer(float(value) if np.ndim(value) == 0 else value, Within(tolerance))
 
     def _tolerance(self, query: Query) -> float:
         if query.tolerance is not None:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
 from sulq.inside import refuse_row_functions
-from sulq.local.tails import Contributions, beyond, radius
-from sulq.oracles.answers import Answer, Part, chosen, statistic
+from sulq.local.tails import Bounded, Tails, beyond
+from sulq.oracles.answers import Part, chosen, statistic
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.denoised import denoised
 from sulq.privacy.entries import check_run
@@ -25,6 +25,8 @@ from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Averaged, BestOf, Exactly
 
 if TYPE_CHECKING:
     from sulq.schema import Schema
@@ -99,24 +101,25 @@ class Survey(ABC):
         """What is known before anyone is asked: a constant, or how far off zero could be."""
         facts, rows = self.source.scope.number(self.part), self.source.rows
         if self.needless:
-            return Part(np.array([float(int(low) * facts.unit) * rows for low in facts.low]), None)
-        return Part(np.zeros(facts.width), lambda beta: rows * self.error(self.size, beta))
+            return Part(np.array([float(int(low) * facts.unit) * rows for low in facts.low]), Exactly())
+        return Part(np.zeros(facts.width), Averaged(self.tails, max(self.size, 1), rows))
 
-    def error(self, size: int, beta: float) -> float:
-        """How far the mean of what a cohort says is from the mean of all people's values.
+    @property
+    def tails(self) -> Tails:
+        """How far the mean of what a cohort says strays from the mean of all people's values.
 
         What a person drawn by lot says strays from that mean by chance and by who was drawn. That people are
         drawn without replacement makes the bounds for independent draws no less true: the moment generating
         function of the sum is a mean of products of n different people's, which is at most the n-th power of
         their mean (Maclaurin's inequality).
         """
-        return radius(size, beta, self._contributions)
+        return self._contributions
 
     @property
-    def _contributions(self) -> Contributions:
+    def _contributions(self) -> Bounded:
         variance = self.variance + self._widest**2 / 4
         width = self.source.scope.number(self.part).width
-        return Contributions((variance,), (width,), self.span, self.span, self.span)
+        return Bounded((variance,), (width,), self.span, self.span, self.span)
 
     @property
     def _widest(self) -> float:
@@ -207,8 +210,8 @@ class Surveyor(ABC):
         for query in round_.queries:
             parts = [next(surveys).blank() for _ in query.parts]
             if isinstance(query, Query) and query.statistic == "mean":
-                alone = parts[1].radius is None and len(parts[1].values) == 1
-                errors.append(parts[0].within(beta) / self.source.rows if alone else None)
+                alone = isinstance(parts[1].law, Exactly) and len(parts[1].values) == 1
+                errors.append(parts[0].law.radius(beta) / self.source.rows if alone else None)
             else:
                 errors.append(float(self._answer(query, parts).radius(beta)))
         return errors
@@ -257,13 +260,11 @@ class Surveyor(ABC):
         best = chosen(query, scores.argmax(axis=0).tolist(), None, scope)
         cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
 
-        def radius(beta: float) -> float:
-            # Each value's largest cell can be off by the radius (three times that, where labels count for
-            # more), and so can the best's and the chosen's.
-            times = 2 if query.score == "majority" else 6
-            return max(times * part.within(beta / len(parts)) * len(part.values) / cells for part in parts)
-
-        return replace(best, _radius=radius)
+        # Each value's largest cell can be off by the radius (three times that, where labels count for more),
+        # and so can the best's and the chosen's.
+        times = 2 if query.score == "majority" else 6
+        factors = tuple(times * len(part.values) / cells for part in parts)
+        return replace(best, law=BestOf(tuple(part.law for part in parts), factors))
 
 
 def _divided(drafts: Sequence[Survey], owners: Sequence[Query | Choice], people: int) -> list[Survey]:

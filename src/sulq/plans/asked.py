@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 
 from sulq.learners.learner import Oracle
-from sulq.oracles.answers import Answer
 from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
 from sulq.oracles.denoised import denoised
@@ -23,6 +22,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
+from sulq.talk.answers import Answer
 
 BETA = 0.05
 """The error of an answer is stated for 95 %."""

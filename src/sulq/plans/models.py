@@ -12,7 +12,7 @@ from typing import Literal
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.response import RandomizedResponse
-from sulq.local.tails import Contributions, beyond
+from sulq.local.tails import Bounded, beyond
 from sulq.oracles.crowd import Reports
 from sulq.oracles.open import IN_MEMORY
 from sulq.oracles.surveys import Survey
@@ -148,7 +148,7 @@ class _Asked:
         """
         if self.own is not None:
             return binomial_beyond(size, self._said(mean), size * self._said(bound), above=mean < bound)
-        told = Contributions((self.variance + case.variance,), (1,), self.span, self.span, self.span)
+        told = Bounded((self.variance + case.variance,), (1,), self.span, self.span, self.span)
         # Both sides are alike, and only one is wrong.
         return beyond(size, abs(bound - mean), told) / 2
 

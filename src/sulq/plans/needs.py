@@ -14,7 +14,6 @@ from typing import Literal
 from sulq.errors import QueryError
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.masked_parity import MaskedParity
-from sulq.oracles.answers import Answer
 from sulq.oracles.denoised import Denoised
 from sulq.oracles.exact import Exact
 from sulq.plans.chances import Case
@@ -22,6 +21,7 @@ from sulq.plans.rehearsal import made_up
 from sulq.queries.expressions import Column
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
+from sulq.talk.answers import Answer
 
 FEW = 64
 """Made-up rows whose exact answers lead a learner from round to round; which they are does not matter."""

@@ -54,6 +54,9 @@ class Scope:
         facts = self.facts(expression)
         if isinstance(facts, Code):
             return facts
+        return self.remember((expression.key, "code"), lambda: self._few(expression, facts))
+
+    def _few(self, expression: Node, facts: Number) -> Code:
         if facts.width == 1 and facts.bits == 0:
             size = int(facts.high[0] - facts.low[0]) + 1
             if size <= 2**20:

@@ -29,7 +29,6 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.local.lr import NOTHING, LocalRandomness, Used, charged
 from sulq.local.randomizer import MOST_EPSILON, Randomizer, whole
-from sulq.oracles.answers import Answer
 from sulq.privacy.budget import Number, exact
 from sulq.queries.codes import TABLE_BITS, Cross, Lookup
 from sulq.queries.expressions import Node
@@ -38,6 +37,7 @@ from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
 from sulq.sources.source import Source
+from sulq.talk.answers import Answer
 
 T = TypeVar("T")
 MOST_VALUES = 2**12

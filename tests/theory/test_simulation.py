@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.local import simulation
 from sulq.local.kary import KaryResponse
 from sulq.local.response import RandomizedResponse
-from sulq.local.simulation import Call, Calls, run_locally, simulated
+from sulq.theory import simulation
+from sulq.theory.simulation import Call, Calls, run_locally, simulated
 
 RUNS = 1_500
 BETA = 0.02
@@ -52,11 +52,7 @@ class Remembering:
             [answer] = self.known[key]
             # As wrong as is allowed, this way for one report and that way for another.
             sign = 1 if int(key, 16) % 2 else -1
-            answers.append(
-                sulq.oracles.answers.Answer(
-                    answer.value + sign * self.bend * float(query.tolerance), answer.radius
-                )
-            )
+            answers.append(sulq.Answer(answer.value + sign * self.bend * float(query.tolerance), answer.law))
         return answers
 
 

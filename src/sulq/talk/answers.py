@@ -1,0 +1,138 @@
+"""Answers: a value, the names of its parts, and the law of its error. All of it is plain data."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.talk.laws import Exactly, Law, Value, law_form, law_of
+
+EXACTLY = Exactly()
+VERSION = 1
+"""Of the JSON form of an answer."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of an answer: what it stands for, and what its places are called.
+
+    `labels` is None where there are too many places to name; they are numbered from 0.
+    """
+
+    name: str
+    labels: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What an oracle says to one query.
+
+    Args:
+        value: a number, or an array with one axis for each `by`; for a choice, the number of a candidate.
+        law: how far the value may be from the truth.
+        axes: what the axes of an array stand for, if that is known.
+
+    >>> from fractions import Fraction
+    >>> from sulq.talk.laws import Noise
+    >>> answer = Answer(np.array([40.0, 2.0]), Noise("laplace", Fraction(1), Fraction(1), numbers=2))
+    >>> answer.radius(0.05), round(answer.deviation, 2)
+    (4.0, 1.36)
+    >>> low, high = answer.interval(0.05)
+    >>> low.tolist(), high.tolist()
+    ([36.0, -2.0], [44.0, 6.0])
+    """
+
+    value: Value
+    law: Law = EXACTLY
+    axes: tuple[Axis, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, np.ndarray):
+            # An answer may be in a store from which it is given again: nobody writes to it.
+            self.value.flags.writeable = False
+
+    def radius(self, beta: float) -> Value:
+        """How far the value is from the answer over the rows themselves, but for a chance of `beta`.
+
+        Of an array, all numbers at once are that close. A mean's radius is an array like the mean; where
+        its count may be zero, it is infinite. Of a choice it is how far the chosen score may be from the
+        best. Rows being only a sample of something larger is not part of it, unless the law says so.
+        """
+        return self.law.radius(beta)
+
+    def interval(self, beta: float) -> tuple[Value, Value]:
+        """Between these two the truth lies, but for a chance of `beta`: of an array, all of it at once."""
+        radius = self.radius(beta)
+        return self.value - radius, self.value + radius
+
+    @property
+    def deviation(self) -> Value:
+        """One standard deviation of the error of a number, or a bound on it."""
+        return self.law.deviation
+
+    def form(self) -> dict[str, Any]:
+        """The answer as plain data; `Answer.of` reads it back."""
+        axes = [
+            {"name": axis.name, "labels": None if axis.labels is None else list(axis.labels)}
+            for axis in self.axes
+        ]
+        return {"answer": VERSION, "value": _plain(self.value), "axes": axes, "law": law_form(self.law)}
+
+    @classmethod
+    def of(cls, form: Mapping[str, Any]) -> Answer:
+        """The answer with this form. A version that is not known is refused."""
+        version = form.get("answer") if isinstance(form, Mapping) else None
+        if version != VERSION:
+            raise QueryError(f"this is no answer of version {VERSION}, the one that is known here")
+        try:
+            axes = tuple(
+                Axis(axis["name"], None if axis["labels"] is None else tuple(axis["labels"]))
+                for axis in form["axes"]
+            )
+            return cls(_read(form["value"]), law_of(form["law"]), axes)
+        except (KeyError, TypeError, ValueError):
+            raise QueryError("this is not the form of an answer") from None
+
+    def to_json(self) -> str:
+        """The answer as JSON, for `from_json`.
+
+        >>> Answer.from_json(Answer(3.0).to_json()).value
+        3.0
+        """
+        return json.dumps(self.form(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Answer:
+        try:
+            form = json.loads(text)
+        except (ValueError, RecursionError):
+            raise QueryError("this is not the JSON of an answer") from None
+        return cls.of(form)
+
+
+def _plain(value: Value) -> Any:
+    if isinstance(value, np.ndarray):
+        return {"shape": list(value.shape), "numbers": [_plain(number) for number in value.ravel().tolist()]}
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no word for it
+    return value
+
+
+def _read(value: Any) -> Value:
+    if isinstance(value, Mapping):
+        numbers = [_read(number) for number in value["numbers"]]
+        whole = all(isinstance(number, int) for number in numbers)
+        return np.array(numbers, dtype=np.int64 if whole else np.float64).reshape(value["shape"])
+    if isinstance(value, str):
+        if value not in ("nan", "inf", "-inf"):
+            raise ValueError
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return value

@@ -1,0 +1,391 @@
+"""Error laws: how far an answer may be from the truth, as plain data.
+
+A law says which family of noise is in an answer, how wide it is, and how the answer was made of what is
+noisy. Radii, intervals and deviations are functions of it, so an answer that was stored, sent or unpickled
+says as much about its error as one that was just given.
+
+Every law has three functions and one fact:
+
+- `radius(beta)`: no number of the answer is further off, but for a chance of beta;
+- `each(beta)`: a single number is not further off, but for that chance;
+- `deviation`: one standard deviation of a number, or a bound on it;
+- `power`: the error is inverse to this power of what a round may cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.errors import QueryError
+from sulq.local.tails import Bounded, LaplaceMeans, Tails
+from sulq.privacy.calibration import per_number
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.noise import Noise as Distribution
+from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selection
+
+Value: TypeAlias = Any
+"""A float or an array of floats; for a choice, an int or an array of ints."""
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """No error at all."""
+
+    @property
+    def power(self) -> Fraction:
+        return Fraction(1)
+
+    @property
+    def deviation(self) -> float:
+        return 0.0
+
+    def radius(self, beta: float) -> float:
+        return 0.0
+
+    def each(self, beta: float) -> float:
+        return 0.0
+
+    def times(self, factor: float) -> Exactly:
+        return self
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Independent discrete noise in each of so many `numbers`, as a curator adds it.
+
+    Args:
+        family: "laplace" or "gaussian".
+        parameter: the scale of Laplace noise, the variance of Gaussian noise, in steps of the grid.
+        step: one step of the grid, in the unit of the answer.
+        numbers: how many numbers have noise of their own.
+        factor: what the numbers were multiplied by afterwards.
+
+    >>> law = Noise("laplace", Fraction(20), Fraction(1), numbers=5)
+    >>> law.radius(0.05), law.each(0.05), round(law.deviation, 2)
+    (92.0, 60.0, 28.28)
+    """
+
+    family: Literal["laplace", "gaussian"]
+    parameter: Fraction
+    step: Fraction
+    numbers: int
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.family not in ("laplace", "gaussian") or self.step <= 0 or self.numbers < 1:
+            raise QueryError("a law of noise has a family, a positive step and at least one number")
+        self.distribution  # noqa: B018, a parameter that no noise can have is refused
+
+    @classmethod
+    def of(cls, noise: Distribution, step: Fraction, numbers: int) -> Noise:
+        """The law of noise that was added on a grid."""
+        if isinstance(noise, DiscreteLaplace):
+            return cls("laplace", noise.scale, step, numbers)
+        return cls("gaussian", noise.variance, step, numbers)
+
+    @property
+    def distribution(self) -> Distribution:
+        """The noise itself, on the integers."""
+        return _distribution(self.family, self.parameter)
+
+    @property
+    def power(self) -> Fraction:
+        return Fraction(1) if self.family == "laplace" else Fraction(1, 2)
+
+    @property
+    def deviation(self) -> float:
+        return self.distribution.std * float(self.step) * self.factor
+
+    def radius(self, beta: float) -> float:
+        return self.each(per_number(beta, self.numbers))
+
+    def each(self, beta: float) -> float:
+        exact = self.distribution.radius(beta) * self.step
+        nearest = float(exact)
+        return (nearest if nearest >= exact else math.nextafter(nearest, math.inf)) * self.factor
+
+    def times(self, factor: float) -> Noise:
+        return replace(self, factor=self.factor * factor)
+
+
+@lru_cache(maxsize=1024)
+def _distribution(family: str, parameter: Fraction) -> Distribution:
+    return DiscreteLaplace(parameter) if family == "laplace" else DiscreteGaussian(parameter)
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """The mean of what so many `people` said, times `factor`: what a crowd or a sample answers.
+
+    >>> law = Averaged(Bounded((0.25,), (1,), above=0.5, below=0.5, span=1.0), people=10_000, factor=50_000)
+    >>> round(law.radius(0.05)), round(law.deviation)
+    (679, 250)
+    """
+
+    tails: Tails
+    people: int
+    factor: float = 1.0
+
+    @property
+    def power(self) -> Fraction:
+        return Fraction(1, 2)
+
+    @property
+    def deviation(self) -> float:
+        return math.sqrt(self.tails.variance / self.people) * self.factor
+
+    def radius(self, beta: float) -> float:
+        return self.tails.radius(self.people, beta) * self.factor
+
+    def each(self, beta: float) -> float:
+        return self.tails.single.radius(self.people, beta) * self.factor
+
+    def times(self, factor: float) -> Averaged:
+        return replace(self, factor=self.factor * factor)
+
+
+@dataclass(frozen=True)
+class Within:
+    """Never further off than a `tolerance`, whatever the chance: the statistical query model's own law."""
+
+    tolerance: float
+
+    @property
+    def power(self) -> Fraction:
+        return Fraction(1)
+
+    @property
+    def deviation(self) -> float:
+        return self.tolerance
+
+    def radius(self, beta: float) -> float:
+        return self.tolerance
+
+    def each(self, beta: float) -> float:
+        return self.tolerance
+
+    def times(self, factor: float) -> Within:
+        return Within(self.tolerance * factor)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A mean: a noisy total over a noisy count, group by group.
+
+    Args:
+        totals: the totals, one row for each group.
+        counts: the counts, one for each group.
+        of_totals: the law of the totals.
+        of_counts: the law of the counts.
+        shape: the shape of the answer.
+    """
+
+    totals: tuple[tuple[float, ...], ...]
+    counts: tuple[float, ...]
+    of_totals: PlainLaw
+    of_counts: PlainLaw
+    shape: tuple[int, ...]
+
+    @property
+    def power(self) -> Fraction:
+        return self.of_totals.power
+
+    @property
+    def deviation(self) -> Value:
+        """To first order: a count that is far from zero is taken for granted."""
+        totals, counts = self._arrays
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = totals / counts
+            spread = np.hypot(self.of_totals.deviation, means * self.of_counts.deviation) / np.abs(counts)
+        return shaped(np.where(np.isfinite(spread), spread, math.inf), self.shape)
+
+    def radius(self, beta: float) -> Value:
+        """Infinite where a count may be zero."""
+        return self._radius(beta, lambda law, part: law.radius(part))
+
+    def each(self, beta: float) -> Value:
+        return self._radius(beta, lambda law, part: law.each(part))
+
+    def times(self, factor: float) -> Ratio:
+        """Totals and counts both grow, and their ratio does not."""
+        return self
+
+    @property
+    def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        counts = np.array(self.counts)[:, np.newaxis]
+        return np.array(self.totals).reshape(len(counts), -1), counts
+
+    def _radius(self, beta: float, of: Any) -> Value:
+        totals, counts = self._arrays
+        noisy = sum(not isinstance(law, Exactly) for law in (self.of_totals, self.of_counts))
+        off, count_off = (of(law, beta / max(1, noisy)) for law in (self.of_totals, self.of_counts))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = totals / counts
+            ends = [
+                np.abs((totals + a) / (counts + b) - means)
+                for a in (-off, off)
+                for b in (-count_off, count_off)
+            ]
+        return shaped(np.where(counts > count_off, np.max(ends, axis=0), math.inf), self.shape)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Of a choice: how far the chosen score may be below the best, where noise decided.
+
+    Args:
+        mechanism: "permute-and-flip" or "exponential".
+        epsilon, sensitivity, monotone: the mechanism's parameters, in steps of the scores.
+        candidates: how many were chosen among.
+        choices: how many choices were made, each by itself.
+        step: one step of a score.
+    """
+
+    mechanism: Literal["permute-and-flip", "exponential"]
+    epsilon: Fraction
+    sensitivity: Fraction
+    monotone: bool
+    candidates: int
+    choices: int
+    step: Fraction
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in MECHANISMS or min(self.candidates, self.choices) < 1 or self.step <= 0:
+            raise QueryError("a law of choices has a mechanism, candidates, choices and a positive step")
+
+    @classmethod
+    def of(cls, selection: Selection, candidates: int, choices: int, step: Fraction) -> Gap:
+        [name] = [name for name, made in MECHANISMS.items() if isinstance(selection, made)]
+        settings = (selection.epsilon, selection.sensitivity, selection.monotone)
+        return cls(name, *settings, candidates, choices, step)  # type: ignore[arg-type]
+
+    @property
+    def selection(self) -> Selection:
+        selection: Selection = MECHANISMS[self.mechanism](self.epsilon, self.sensitivity, self.monotone)
+        return selection
+
+    @property
+    def power(self) -> Fraction:
+        return Fraction(1) if self.mechanism == "permute-and-flip" else Fraction(1, 2)
+
+    @property
+    def deviation(self) -> float:
+        raise QueryError("a choice has no deviation: ask for its radius")
+
+    def radius(self, beta: float) -> float:
+        return self.each(per_number(beta, self.choices))
+
+    def each(self, beta: float) -> float:
+        return float(self.selection.radius(beta, self.candidates) * self.step) * self.factor
+
+    def times(self, factor: float) -> Gap:
+        return replace(self, factor=self.factor * factor)
+
+
+MECHANISMS: dict[str, Any] = {"permute-and-flip": PermuteAndFlip, "exponential": ExponentialMechanism}
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """Of a choice by scores that are noisy themselves: the best's and the chosen's may both be off.
+
+    `factors`: how far each candidate's score can be off, in radii of its `laws`.
+    """
+
+    laws: tuple[PlainLaw, ...]
+    factors: tuple[float, ...]
+
+    @property
+    def power(self) -> Fraction:
+        return min(law.power for law in self.laws)
+
+    @property
+    def deviation(self) -> float:
+        raise QueryError("a choice has no deviation: ask for its radius")
+
+    def radius(self, beta: float) -> float:
+        each = beta / len(self.laws)
+        pairs = zip(self.laws, self.factors, strict=True)
+        return max(factor * law.radius(each) for law, factor in pairs)
+
+    def each(self, beta: float) -> float:
+        return self.radius(beta)
+
+    def times(self, factor: float) -> BestOf:
+        return replace(self, factors=tuple(factor * own for own in self.factors))
+
+
+PlainLaw: TypeAlias = Exactly | Noise | Averaged | Within
+"""The error of sums: every number is as far off as any other."""
+Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf
+
+
+def shaped(values: NDArray[np.float64], shape: tuple[int, ...]) -> Value:
+    return float(values.reshape(())) if shape == () else values.reshape(shape)
+
+
+LAWS: dict[str, type] = {
+    "exact": Exactly,
+    "noise": Noise,
+    "averaged": Averaged,
+    "within": Within,
+    "ratio": Ratio,
+    "gap": Gap,
+    "best of": BestOf,
+}
+TAILS: dict[str, type] = {"bounded": Bounded, "laplace": LaplaceMeans}
+FRACTIONS = ("parameter", "step", "epsilon", "sensitivity")
+
+
+def law_form(law: Law | Tails) -> dict[str, Any]:
+    """A law as plain data; `law_of` reads it back.
+
+    >>> law_form(Noise("laplace", Fraction(7, 2), Fraction(1), 3))["parameter"]
+    '7/2'
+    >>> law_of(law_form(Within(0.5)))
+    Within(tolerance=0.5)
+    """
+    kinds = TAILS if isinstance(law, Bounded | LaplaceMeans) else LAWS
+    [name] = [name for name, cls in kinds.items() if type(law) is cls]
+    return {"law": name} | {field: _plain(value) for field, value in vars(law).items()}
+
+
+def law_of(form: Mapping[str, Any]) -> Any:
+    """The law with this form; what is unknown is refused."""
+    name = form.get("law") if isinstance(form, Mapping) else None
+    cls = LAWS.get(str(name)) or TAILS.get(str(name))
+    if cls is None:
+        raise QueryError(f"{name!r} is no law of errors; there are {', '.join((*LAWS, *TAILS))}")
+    try:
+        return cls(**{field: _read(field, value) for field, value in form.items() if field != "law"})
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise QueryError(f"this is not the form of a law of kind {name!r}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return law_form(value) if type(value) in (*LAWS.values(), *TAILS.values()) else value
+
+
+def _read(field: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return law_of(value)
+    if isinstance(value, list):
+        return tuple(_read(field, item) for item in value)
+    if field in FRACTIONS:
+        return Fraction(value)
+    return float(value) if value in ("nan", "inf", "-inf") else value

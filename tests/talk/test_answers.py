@@ -1,0 +1,193 @@
+"""Answers are data: what was stored, sent or unpickled says the same as what was given, its error included."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.local.tails import Bounded, LaplaceMeans
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Averaged, BestOf, Exactly, Gap, Noise, Ratio, Within, law_form, law_of
+from tests.oracles.curators import people
+
+col = sulq.col
+BETAS = (0.5, 0.05, 1e-6)
+ROUND = sulq.Round(
+    [
+        sulq.count(by="age"),
+        sulq.count(where=col("a"), by=["b", col("age") >= 5]),
+        sulq.total(sulq.features("pay", "age")),
+        sulq.mean("pay", by="a"),
+        sulq.mean("pay"),
+        sulq.choose(["a", "b"], label="y", by="age"),
+        sulq.choose(["a", "b"], label="y", score="purity"),
+        sulq.choose([sulq.count(where=col("a")), sulq.count(where=col("b"))]),
+    ],
+    share=1,
+)
+SUMS = sulq.Round([query for query in ROUND.queries if isinstance(query, sulq.Query)], share=1)
+CHUNKED = {"answering": "chunks", "queries": len(ROUND.queries)}
+ORACLES: dict[str, Any] = {
+    "exact": lambda: people().exact(),
+    "epsilon": lambda: people().curator(epsilon=1),
+    "rho": lambda: people().curator(rho="0.1"),
+    "chunks": lambda: people().curator(epsilon=1, **CHUNKED),
+    "crowd": lambda: people(20_000).crowd(epsilon=1),
+    "paper's crowd": lambda: people(20_000).crowd(epsilon=1, method="paper"),
+    "sample": lambda: people(20_000).sample(),
+    "denoised": lambda: people().curator(epsilon=1).denoised("y", "0.1"),
+}
+PAPER = {"epsilon": 1, "calibration": "sulq-laplace", "queries": 1000}
+
+
+def same(one: Answer, other: Answer) -> bool:
+    radii = [np.array_equal(one.radius(beta), other.radius(beta), equal_nan=True) for beta in BETAS]
+    values = np.array_equal(one.value, other.value, equal_nan=True) and np.shape(one.value) == np.shape(
+        other.value
+    )
+    return all(radii) and values and type(one.value) is type(other.value) and one.axes == other.axes
+
+
+@pytest.mark.parametrize("make", ORACLES.values(), ids=ORACLES)
+def test_an_answer_survives_json_and_pickle_with_its_error(make: Any) -> None:
+    for answer in make().ask(ROUND):
+        text = answer.to_json()
+        json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+        for again in (Answer.from_json(text), pickle.loads(pickle.dumps(answer)), copy.deepcopy(answer)):
+            assert same(answer, again)
+            assert again.law == answer.law
+
+
+def test_answers_with_the_papers_noise_survive_too() -> None:
+    for answer in people().curator(**PAPER).ask(SUMS):
+        assert same(answer, Answer.from_json(answer.to_json()))
+
+
+@pytest.mark.parametrize("make", ORACLES.values(), ids=ORACLES)
+def test_no_answer_can_be_written_to(make: Any) -> None:
+    """A store hands out the same answer again."""
+    for answer in make().ask(ROUND):
+        if isinstance(answer.value, np.ndarray):
+            with pytest.raises(ValueError, match="read-only"):
+                answer.value[...] = 0
+
+
+def test_axes_are_named() -> None:
+    by_age, by_two, vector, *_ = people().exact().ask(ROUND)
+    assert [axis.name for axis in by_two.axes] == ["column 'b'", "this compare"]
+    assert by_age.axes[0].labels == tuple("0123456789")
+    assert by_two.axes[0].labels == ("false", "true")
+    assert len(vector.axes) == 1 and vector.axes[0].labels is None
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        [],
+        7,
+        {"answer": 2, "value": 1.0, "axes": [], "law": {"law": "exact"}},
+        {"answer": 1, "value": 1.0, "axes": []},
+        {"answer": 1, "value": "1.0", "axes": [], "law": {"law": "exact"}},
+        {"answer": 1, "value": True, "axes": [], "law": {"law": "exact"}},
+        {"answer": 1, "value": {"shape": [3], "numbers": [1.0]}, "axes": [], "law": {"law": "exact"}},
+        {"answer": 1, "value": 1.0, "axes": [{}], "law": {"law": "exact"}},
+        {"answer": 1, "value": 1.0, "axes": [], "law": {"law": "Exactly"}},
+        {"answer": 1, "value": 1.0, "axes": [], "law": {"law": "exact", "more": 1}},
+        {"answer": 1, "value": 1.0, "axes": [], "law": {"law": "noise", "family": "cauchy"}},
+    ],
+)
+def test_what_is_no_answer_is_refused(form: Any) -> None:
+    with pytest.raises(sulq.QueryError):
+        Answer.of(form)
+    with pytest.raises(sulq.QueryError):
+        Answer.from_json("{")
+
+
+# Laws
+
+ONE = Fraction(1)
+LAPLACE = Noise("laplace", Fraction(7, 2), Fraction(1, 4), 3)
+GAUSSIAN = Noise("gaussian", Fraction(49, 4), Fraction(1, 4), 3)
+COIN = Averaged(Bounded((0.25,), (4,), 0.5, 0.5, 1.0), 1000, 50.0)
+REPORT = Averaged(LaplaceMeans(Fraction(1, 3), 5, 2.0), 1000, 50.0)
+LAWS: dict[str, Any] = {
+    "exact": Exactly(),
+    "laplace": LAPLACE,
+    "gaussian": GAUSSIAN,
+    "coin": COIN,
+    "report": REPORT,
+    "within": Within(0.5),
+    "ratio": Ratio(((1.0, 7.0), (math.inf, 2.0)), (30.0, 1.0), LAPLACE, LAPLACE, (2, 2)),
+    "gap": Gap("exponential", ONE, ONE, True, 3, 2, Fraction(1, 7)),
+    "best of": BestOf((COIN, REPORT), (2.0, 6.0)),
+}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_a_law_is_read_back_as_it_was(law: Any) -> None:
+    form = json.loads(json.dumps(law_form(law), allow_nan=False))
+    assert law_of(form) == law
+    assert "Fraction" not in repr(form) and type(law).__name__ not in repr(form)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_a_single_number_is_closer_than_all_of_them(law: Any) -> None:
+    for beta in BETAS:
+        assert not np.any(law.each(beta) > law.radius(beta))
+
+
+@pytest.mark.parametrize("law", [LAPLACE, GAUSSIAN, COIN, REPORT, Within(0.5)], ids=repr)
+def test_what_is_multiplied_is_as_much_further_off(law: Any) -> None:
+    for beta in BETAS:
+        assert law.times(3.0).radius(beta) == pytest.approx(3 * law.radius(beta))
+    assert law.times(3.0).deviation == pytest.approx(3 * law.deviation)
+
+
+@pytest.mark.parametrize("law", [LAPLACE, GAUSSIAN], ids=repr)
+def test_the_deviation_of_noise_is_that_of_what_is_drawn(law: Noise) -> None:
+    """200,000 draws: their deviation is within 2 % of the law's, six deviations of it."""
+    drawn = law.distribution.sample(200_000) * float(law.step)
+    assert np.std(drawn) == pytest.approx(law.deviation, rel=0.02)
+
+
+def test_how_noise_follows_from_a_share() -> None:
+    asked = [sulq.Round([sulq.count(where=col("a"))], share=share) for share in ("1/4", 1)]
+    for settings in ({"epsilon": 1}, {"rho": 1}):
+        small, large = (people().curator(**settings).ask(own)[0] for own in asked)
+        grown = small.deviation / large.deviation
+        assert grown == pytest.approx(4 ** float(small.law.power), rel=0.05)
+    crowd = people(100_000).crowd(epsilon=1)
+    small, large = (crowd.ask(sulq.Round([sulq.count(where=col("a"))], share=s))[0] for s in ("1/10", "4/10"))
+    assert small.deviation / large.deviation == pytest.approx(4 ** float(small.law.power), rel=0.01)
+
+
+def test_a_mean_far_from_zero_rows_deviates_as_its_law_says() -> None:
+    """400 means of one table: their spread is within a fifth of the law's, six deviations of it."""
+    source = people(300)
+    asked = sulq.Round([sulq.mean("pay", where=col("a"))], share=1)
+    told = [source.curator(epsilon=2).ask(asked)[0] for _ in range(400)]
+    spread = np.std([answer.value for answer in told])
+    assert spread == pytest.approx(np.median([answer.deviation for answer in told]), rel=0.25)
+
+
+def test_a_choice_has_a_radius_and_no_deviation() -> None:
+    [answer] = people().curator(epsilon=1).ask(sulq.Round([sulq.choose(["a", "b"], label="y")], share=1))
+    assert answer.radius(0.05) > 0
+    with pytest.raises(sulq.QueryError, match="no deviation"):
+        _ = answer.deviation
+
+
+def test_an_interval_is_the_value_and_its_radius_on_both_sides() -> None:
+    answer = Answer(np.array([3.0, 5.0]), LAPLACE)
+    low, high = answer.interval(0.05)
+    assert (high - low).tolist() == [2 * answer.radius(0.05)] * 2
+    assert ((low + high) / 2).tolist() == [3.0, 5.0]
