@@ -23,6 +23,8 @@ STAYS = (
     "sulq: interrupted; what was spent stays spent: the same command goes on from there, and pays for nothing "
     "twice"
 )
+INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+"""Where tests run in the background, a shell may have told them to ignore interrupts."""
 SLOW_READING = """
 import sys, time
 from sulq.cli import main
@@ -58,7 +60,7 @@ sys.exit(main(sys.argv[1:]))
 
 def interrupted(script: str, arguments: list[str], at: bytes) -> tuple[int, list[str]]:
     """Interrupt a script when it says that it has come so far; its exit code, and what it says to that."""
-    command = [sys.executable, "-c", script, *arguments]
+    command = [sys.executable, "-c", f"{INTERRUPTIBLE}\n{script}", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == at

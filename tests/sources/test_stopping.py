@@ -20,6 +20,14 @@ MANY = 2000
 """Pieces of a part; to read them all takes ten seconds."""
 
 
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Where tests run in the background, a shell may have told them to ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Slow:
     """Rows that come in two parts, slowly, and a moment at which something happens."""
 

@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 from sulq.learners.hypothesis import Hypothesis, Origin
 from sulq.privacy.entries import check_run
 from sulq.queries.query import rational
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Ahead, Round
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 
@@ -66,7 +66,8 @@ class Learner(ABC, Generic[H]):
     ) -> H:
         """The same, where more is asked afterwards: it is refused if that could not be paid for as well.
 
-        `share`: what the rest may cost as a part of the budget; `reserve`: or in the unit of the budget.
+        `share`: what the rest may cost as a part of the budget. `reserve`: what it costs beyond that, in the
+        unit of the budget.
         """
         check_run(run)
         asked = self.rounds(oracle.schema)
@@ -79,7 +80,7 @@ class Learner(ABC, Generic[H]):
             round_ = next(asked)
             while True:
                 if afford is not None and not affordable:
-                    affordable = afford(round_, run, left, later[number:], reserve)
+                    affordable = afford(round_, run, Ahead(left, tuple(later[number:]), reserve))
                 if left is not None:
                     left -= round_.share or 0
                 answers = oracle.ask(round_, run)

@@ -22,7 +22,7 @@ from sulq.privacy.entries import check_run
 from sulq.privacy.ledger import Ledger
 from sulq.queries.choose import Choice
 from sulq.queries.query import Exact, Neighbours, Query
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
 
 if TYPE_CHECKING:
@@ -109,14 +109,7 @@ class ChunkCurator(Curator):
         self.rounds -= len(found) - 1
         return found
 
-    def afford(
-        self,
-        round_: Round,
-        run: str = "main",
-        share: Fraction | None = None,
-        later: Sequence[Round] = (),
-        reserve: Fraction = Fraction(0),
-    ) -> bool:
+    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """How many chunks a run takes is not known before its end, so nothing is refused here."""
         return True
 

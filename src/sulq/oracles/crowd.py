@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -21,7 +20,7 @@ from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
 from sulq.privacy.entries import check_run
 from sulq.queries.expressions import Node
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
 
 if TYPE_CHECKING:
@@ -72,19 +71,12 @@ class Crowd(Surveyor):
             raise AdaptivityError(ONE_ROUND)
         return super().ask(round_, run)
 
-    def afford(
-        self,
-        round_: Round,
-        run: str = "main",
-        share: Fraction | None = None,
-        later: Sequence[Round] = (),
-        reserve: Fraction = Fraction(0),
-    ) -> bool:
+    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nobody asked, a run of more people, or of more rounds, than this crowd has."""
-        more = bool(later) or (share is not None and round_.share is not None and round_.share < share)
-        if more and not self.interactive:
+        more = ahead.share is not None and round_.share is not None and round_.share < ahead.share
+        if (more or ahead.later) and not self.interactive:
             raise AdaptivityError(ONE_ROUND)
-        return super().afford(round_, run, share, later, reserve)
+        return super().afford(round_, run, ahead)
 
     def influence(self, round_: Round) -> list[float]:
         """How far one made-up report can move each answer; of a mean, its total."""

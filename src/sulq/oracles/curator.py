@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -22,7 +22,7 @@ from sulq.privacy.parts import Part
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Exact, Neighbours, Query, moves, rational, reach
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
 
 if TYPE_CHECKING:
@@ -97,27 +97,18 @@ class Curator:
         self.rounds += 1
         return json.loads(answer)
 
-    def afford(
-        self,
-        round_: Round,
-        run: str = "main",
-        share: Fraction | None = None,
-        later: Sequence[Round] = (),
-        reserve: Fraction = Fraction(0),
-    ) -> bool:
+    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that could not be paid to its end.
 
-        `round_` is asked next; it and the rounds after it may cost a `share` of the budget, or as much as it
-        and the `later` rounds cost by themselves. A `reserve`, in the unit of the budget, must be left after
-        them. False if `round_` is in the ledger already: it is free, and
-        the rest is to be looked at again with the next round.
+        `round_` is asked next, and `ahead` says what it and all after it may cost. False if `round_` is in
+        the ledger already: it is free, and the rest is to be looked at again with the next round.
         """
         cost = self.cost(round_)
         if self.ledger.charged(run, self._entry(round_)):
             return False
-        if share is not None and self.calibration.unit != "queries":
-            cost = max(cost, share * self.allowance * self.calibration.total)
-        cost += sum((self.cost(other) for other in later), reserve)
+        if ahead.share is not None and self.calibration.unit != "queries":
+            cost = max(cost, ahead.share * self.allowance * self.calibration.total)
+        cost += sum((self.cost(other) for other in ahead.later), ahead.reserve)
         if cost > self.remaining:
             raise BudgetError(self.calibration.unit, cost, self.remaining)
         return True

@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Query
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Averaged, BestOf, Exactly
 
@@ -179,21 +178,14 @@ class Surveyor(ABC):
         parts = iter([survey.known(self._cohorts) for survey in surveys])
         return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.queries]
 
-    def afford(
-        self,
-        round_: Round,
-        run: str = "main",
-        share: Fraction | None = None,
-        later: Sequence[Round] = (),
-        reserve: Fraction = Fraction(0),
-    ) -> bool:
+    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nobody asked, a run for which there are too few people; see `Curator.afford`."""
         people = self.cost(round_)
         if (run, round_.key) in self._told:
             return False
-        if share is not None:
-            people = max(people, math.floor(share * self.source.rows))
-        self._require(people + sum(self.cost(other) for other in later) + math.ceil(reserve))
+        if ahead.share is not None:
+            people = max(people, math.floor(ahead.share * self.source.rows))
+        self._require(people + sum(self.cost(other) for other in ahead.later) + math.ceil(ahead.reserve))
         return True
 
     def cost(self, round_: Round) -> int:

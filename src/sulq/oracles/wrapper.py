@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.schema import Schema
 
 
@@ -23,19 +24,13 @@ class Wrapper:
         """What a round would cost, as the oracle inside counts it. Nothing is spent."""
         return Fraction(self.oracle.cost(self.inside(round_)))
 
-    def afford(
-        self,
-        round_: Round,
-        run: str = "main",
-        share: Fraction | None = None,
-        later: Sequence[Round] = (),
-        reserve: Fraction = Fraction(0),
-    ) -> bool:
+    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that could not be paid to its end; see `Curator.afford`."""
         afford: Callable[..., bool] | None = getattr(self.oracle, "afford", None)
         if afford is None:
             return True
-        return afford(self.inside(round_), run, share, [self.inside(other) for other in later], reserve)
+        later = tuple(self.inside(other) for other in ahead.later)
+        return afford(self.inside(round_), run, replace(ahead, later=later))
 
     @property
     def schema(self) -> Schema:

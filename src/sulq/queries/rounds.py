@@ -83,6 +83,25 @@ class Round:
         return joint if order == 1 else _root_up(joint)
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """What a run may still cost, as far as that is known before its next round.
+
+    Args:
+        share: the share of the budget for that round and all after it; None where rounds are asked by
+            tolerances.
+        later: rounds by tolerances that come after it.
+        reserve: what must be left after them for something else, in the unit of the budget.
+    """
+
+    share: Fraction | None = None
+    later: tuple[Round, ...] = ()
+    reserve: Fraction = Fraction(0)
+
+
+NOTHING_AHEAD = Ahead()
+
+
 def _root_up(value: Fraction) -> Fraction:
     """√value, rounded up to about 40 bits more than it has."""
     scale = 1 << max(0, 40 + value.denominator.bit_length() - value.numerator.bit_length() // 2)
