@@ -69,9 +69,10 @@ def test_everything_can_be_put_around_every_oracle(name: str, around: str) -> No
     oracle, asked = AROUND[around](inside), asked_of(name)
     answers = oracle.ask(asked)
     assert len(answers) == len(asked.queries)
-    # All rows' exact mean is within 0.2 of what any of them says here.
-    assert 0.2 < answers[0].value < 0.8
-    assert np.all(np.isfinite(answers[0].radius(0.05)))
+    # The exact mean of all rows is near 1/2. A false alarm is rarer than one in 10^9 for each of them.
+    far = answers[0].radius(1e-9)
+    assert np.all(np.isfinite(far))
+    assert 0.3 - far < answers[0].value < 0.7 + far
     for fact in FACTS:
         assert hasattr(oracle, fact) == hasattr(inside, fact)
         if hasattr(inside, fact):

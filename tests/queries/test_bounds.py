@@ -1,6 +1,6 @@
 """Bounds are promises: no row ever breaks one, and no neighbour moves a sum further than claimed.
 
-Each example is one random expression or round with random rows; a run tries at least 1,600.
+Each example is one random expression or round with random rows; a run tries at least 1,200.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sulq.queries.scope import Batch, Scope
 from tests.queries.random_expressions import SCHEMA, batch_of, queries, row, scalars, vectors
 
 many = settings(
-    max_examples=800,
+    max_examples=600,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
