@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test suite lint docs bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -15,7 +15,10 @@ $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 demo: $(VENV)/.ready
 	@$(BIN)/sulq demo
 
-test: lint
+test: $(VENV)/.ready
+	@$(MAKE) --no-print-directory --jobs=2 lint suite
+
+suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"
 	@$(BIN)/pytest --numprocesses=2 --quiet
 
