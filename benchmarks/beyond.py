@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 import sulq
-from sulq.beyond.classes import MonotoneConjunctions, Parities
-from sulq.beyond.gf2 import Words, equations, solve
-from sulq.beyond.many import choose
-from sulq.beyond.select import Select
+from sulq.classes.boolean import MonotoneConjunctions, Parities
+from sulq.learners.select import Select
+from sulq.privacy.gf2 import Words, equations, solve
+from sulq.privacy.many_candidates import choose
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 
 HERE = Path(__file__).parent

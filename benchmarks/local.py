@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sulq.local.best import best_randomizer
-from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot, Shape
+from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.unary import UnaryResponse
 from sulq.simplex import nearest_distribution
 
@@ -62,7 +62,7 @@ def section() -> str:
 def _compared(k: int) -> list[str]:
     weights = 1 / np.arange(1, k + 1)
     values = np.random.default_rng(k).choice(k, PEOPLE, p=weights / weights.sum())
-    best: Any = best_randomizer(OneHot(k), EPSILON)
+    best: Any = best_randomizer(OneOf(k), EPSILON)
     name = f"sulq: {type(best).__name__}, {best.reports} different reports"
     client, server = _rates(best, values)
     # The variance is linear in the frequency, and frequencies are 1/k on average.
@@ -148,8 +148,8 @@ def _shapes() -> list[tuple[str, Any, Any]]:
     box = Box((0.0,) * 8, (1.0,) * 8)
     cases: list[tuple[str, Shape, Any]] = [
         ("a truth value", Flag(), codes < 40),
-        ("one of 4", OneHot(4), codes % 4),
-        ("one of 128", OneHot(128), codes),
+        ("one of 4", OneOf(4), codes % 4),
+        ("one of 128", OneOf(128), codes),
         ("a number", Interval(0, 1), numbers),
         ("8 numbers in a box", box, points),
         ("8 numbers in a ball", Ball(8, 1.0), points),

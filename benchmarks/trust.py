@@ -156,7 +156,9 @@ def measured(name: str, repetitions: int, epsilons: Sequence[str]) -> dict[tuple
 
 def _judged(task: Task, model: str, epsilon: str, source: Any, test: pd.DataFrame) -> float:
     if model == "adversary":
-        return 1 - sulq.worst_answers(task.stating, source, lambda h: 1 - task.judge(h, test), tries=5)[0]
+        return (
+            1 - sulq.theory.worst_answers(task.stating, source, lambda h: 1 - task.judge(h, test), tries=5)[0]
+        )
     if model == "exact":
         oracle = source.exact()
     elif model == "sample":

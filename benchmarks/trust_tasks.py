@@ -125,7 +125,7 @@ def _select(name: str) -> Task | None:
     data = _randhie() if name == "randhie" else load(name.lower())
     edges = TREES[name][1]
     return _labelled(
-        name.lower(), lambda label: sulq.Select(sulq.SmallConjunctions(2, edges=edges), label), data
+        name.lower(), lambda label: sulq.Select(sulq.classes.SmallConjunctions(2, edges=edges), label), data
     )
 
 
@@ -153,9 +153,9 @@ def _conjunctions() -> Task | None:
 
 def _masked_parities() -> Task | None:
     secret = [1, 0, 1, 1, 0, 0, 1, 0]
-    rows = pd.DataFrame(sulq.masked_parity_rows(secret, 1, 20_000, np.random.default_rng(0)))
-    data = DataSet(rows, sulq.masked_parity_schema(len(secret)), "label")
-    return _labelled("", lambda _: sulq.MaskedParity(share=1), data, sulq.MaskedParity())
+    rows = pd.DataFrame(sulq.theory.masked_parity_rows(secret, 1, 20_000, np.random.default_rng(0)))
+    data = DataSet(rows, sulq.theory.masked_parity_schema(len(secret)), "label")
+    return _labelled("", lambda _: sulq.theory.MaskedParity(share=1), data, sulq.theory.MaskedParity())
 
 
 def _parities() -> Task | None:

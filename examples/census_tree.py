@@ -25,6 +25,7 @@ from studies import BESIDE, Task, census, health
 
 import sulq
 from sulq.pictures.lines import Line, picture, spanning
+from sulq.queries.choose import Choice
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Within
 
@@ -41,16 +42,16 @@ class Worst:
 
     def __init__(self, people: sulq.Source, share: float, manner: Any) -> None:
         self.people, self.tolerance = people, Fraction(max(1, round(share * people.rows)))
-        self.adversary = sulq.Adversary(people, manner)
+        self.adversary = sulq.theory.Adversary(people, manner)
         self.schema, self.promise = people.schema, self.adversary.promise
 
     def ask(self, round_: sulq.Round, run: str = "main") -> list[Answer]:
-        return [self._named(q) if isinstance(q, sulq.Choice) else self._bent(q) for q in round_.queries]
+        return [self._named(q) if isinstance(q, Choice) else self._bent(q) for q in round_.queries]
 
     def _bent(self, query: sulq.Query) -> Answer:
         return self.adversary.ask(sulq.Round([replace(query, tolerance=self.tolerance, beta=BETA)]))[0]
 
-    def _named(self, choice: sulq.Choice) -> Answer:
+    def _named(self, choice: sulq.queries.choose.Choice) -> Answer:
         """Which is best? The worst that cannot be told from it, if scores may be off by the tolerance."""
         scope = self.people.scope
         steps = choice.scores(self.people.sums(choice.parts), scope)

@@ -39,8 +39,8 @@ class Published:
 
     counts: NDArray[np.float64]
     radius: float
-    clusters: sulq.Centres
-    components: sulq.Components
+    clusters: sulq.hypotheses.Centres
+    components: sulq.hypotheses.Components
 
     def same_as(self, other: Published) -> bool:
         equal = np.array_equal(self.counts, other.counts) and self.clusters == other.clusters
@@ -90,7 +90,7 @@ def show_comparison(people: sulq.Source, found: Published, console: Console) -> 
     """What privacy took: only possible here, where the data are public, and not to be published elsewhere."""
     rows = people.values(sulq.features(*PLACE))
 
-    def inertia(centres: sulq.Centres) -> float:
+    def inertia(centres: sulq.hypotheses.Centres) -> float:
         from_centre = rows[:, None, :] - np.array(centres.centres)[None]
         return float((from_centre**2).sum(axis=2).min(axis=1).mean())
 

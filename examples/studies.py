@@ -56,7 +56,7 @@ class Task:
         copies = [pc.add(number, pc.multiply(many, copy)) for copy in range(times)]
         return pa.concat_tables([self.learn.set_column(place, who, own) for own in copies])
 
-    def judged(self, tree: sulq.Tree) -> tuple[float, float]:
+    def judged(self, tree: sulq.hypotheses.Tree) -> tuple[float, float]:
         """How often the tree is right about people it never saw, and how many it says have the label."""
         people, ends = sulq.open(self.judge, self.schema), tree.ends
         chance = np.array([end.confidence if end.label else 1 - end.confidence for end in ends])

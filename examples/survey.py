@@ -20,7 +20,7 @@ from rich.table import Table
 from studies import one_year_each
 
 import sulq
-from sulq.local import OneHot, RandomizedResponse, best_randomizer, nearest_distribution
+from sulq.local import OneOf, RandomizedResponse, best_randomizer, nearest_distribution
 from sulq.pictures.lines import Line, picture, spanning
 
 QUESTION, WORDS = sulq.col("limited"), "Do you have a physical limitation?"
@@ -104,7 +104,7 @@ def show_choice(people: sulq.Source, epsilon: Fraction, console: Console) -> Non
     kind = people.schema[CHOICE]
     assert isinstance(kind, sulq.Category)
     levels = kind.levels
-    device = best_randomizer(OneHot(len(levels)), epsilon)
+    device = best_randomizer(OneOf(len(levels)), epsilon)
     console.print(f"The device: {type(device).__name__}, with a ratio of {float(device.ratio):.6f}.")
     [answer] = people.crowd(epsilon).ask(sulq.Round([sulq.count(by=CHOICE)], share=1))
     shares, bar = answer.value / people.rows, answer.radius(BETA) / people.rows

@@ -37,7 +37,7 @@ def test_a_draft_of_csv_has_names_and_holes_and_once_filled_is_a_schema(
     assert "64" not in drafted
     path = tmp_path / "people.toml"
     path.write_text(drafted)
-    with pytest.raises(sulq.SchemaError, match="holes"):
+    with pytest.raises(sulq.errors.SchemaError, match="holes"):
         Schema.of(path)
     hole = r'type = "___".*\nlow = ___.*\nhigh = ___.*\nvalues = ___.*'
     types = iter(

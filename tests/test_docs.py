@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import sulq
+import sulq.classes
+import sulq.hypotheses
 import sulq.local
 import sulq.sklearn
 import sulq.theory
@@ -79,7 +81,7 @@ def test_every_public_name_is_in_the_reference_once() -> None:
     shown = re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE)
     public = {
         f"{module.__name__}.{name}"
-        for module in (sulq, sulq.local, sulq.theory, sulq.sklearn)
+        for module in (sulq, sulq.classes, sulq.hypotheses, sulq.local, sulq.theory, sulq.sklearn)
         for name in module.__all__
     }
     assert public - set(shown) == set()

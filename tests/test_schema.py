@@ -103,25 +103,27 @@ def test_toml_dict_and_python_declare_the_same_schema(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_column(declared: Any, complaint: str) -> None:
-    with pytest.raises(sulq.SchemaError, match=complaint):
+    with pytest.raises(sulq.errors.SchemaError, match=complaint):
         Schema.of(declared)
 
 
 def test_files_that_are_no_schema_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(sulq.SchemaError, match="cannot read the schema"):
+    with pytest.raises(sulq.errors.SchemaError, match="cannot read the schema"):
         Schema.of(tmp_path / "none.toml")
     path = tmp_path / "s.toml"
     path.write_text("[columns.age\n")
-    with pytest.raises(sulq.SchemaError, match="not valid TOML"):
+    with pytest.raises(sulq.errors.SchemaError, match="not valid TOML"):
         Schema.of(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(sulq.SchemaError, match="UTF-8"):
+    with pytest.raises(sulq.errors.SchemaError, match="UTF-8"):
         Schema.of(path)
     path.write_text('[columns.age]\ntype = "integer"  # ___ is a hole\nlow = ___\nhigh = ___\n')
-    with pytest.raises(sulq.SchemaError, match=r"holes \(___\).* line 3, 4"):
+    with pytest.raises(sulq.errors.SchemaError, match=r"holes \(___\).* line 3, 4"):
         Schema.of(path)
 
 
 def test_an_unknown_column_is_named_with_those_there_are() -> None:
-    with pytest.raises(sulq.SchemaError, match="no column 'agee'; the schema has age, income, plan, sick"):
+    with pytest.raises(
+        sulq.errors.SchemaError, match="no column 'agee'; the schema has age, income, plan, sick"
+    ):
         IN_PYTHON["agee"]

@@ -13,7 +13,6 @@ from typing import NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from sulq.atlas import atlas
 from sulq.commands.arguments import add_learn
 from sulq.commands.files import write_whole
 from sulq.commands.learn import learn
@@ -22,12 +21,13 @@ from sulq.commands.terminal import Listener
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
+from sulq.ledger.ledger import Ledger
+from sulq.numbers import rational
 from sulq.pictures import lines
-from sulq.privacy.budget import exact
-from sulq.privacy.ledger import Ledger
 from sulq.schema import Schema
 from sulq.sources.source import open as open_source
 from sulq.tables import ledger_tables, schema_table
+from sulq.theory.atlas import atlas
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -182,7 +182,7 @@ def _atlas(options: argparse.Namespace, console: Console) -> None:
     folder = None if options.out is None else Path(options.out)
     if folder is not None and not folder.is_dir():
         raise SulqError(f"there is no folder {folder}")
-    for plate in atlas(options.dimension, exact("epsilon", options.epsilon), options.runs):
+    for plate in atlas(options.dimension, rational("epsilon", options.epsilon), options.runs):
         across, up = plate.axes
         path = None if folder is None else folder / f"{plate.name}.svg"
         if path is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 
 from sulq.commands.show import rounds_table
-from sulq.learners.hypothesis import error_rate
+from sulq.hypotheses.hypothesis import error_rate
 from sulq.learners.id3 import ID3
-from sulq.plans.asked import Watched
+from sulq.plans.watching import Watched
 from sulq.queries.rounds import Round
 from sulq.samples import randhie
 from sulq.tables import amount, schema_table

@@ -8,7 +8,7 @@ from fractions import Fraction
 from rich.markup import escape
 from rich.table import Table
 
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
 from sulq.schema import Boolean, Category, Kind, Schema
 
 

@@ -13,7 +13,7 @@ from sulq.cli import main
 from sulq.commands.files import write_whole
 from sulq.errors import SulqError
 from tests.commands.people import write_people
-from tests.privacy.ledgers import KILLED, child, ending
+from tests.ledger.ledgers import KILLED, child, ending
 
 
 def test_a_kill_in_the_middle_leaves_the_file_as_it_was(

@@ -14,8 +14,8 @@ import pytest
 
 from sulq.cli import main
 from sulq.errors import BudgetError
-from sulq.plans.asked import Watched
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
+from sulq.plans.watching import Watched
 from tests.commands.people import write_people
 
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1"]
@@ -46,14 +46,14 @@ sys.exit(main(sys.argv[1:]))
 WAITING = """
 import sys
 from sulq.cli import main
-from sulq.privacy import ledger_file
+from sulq.ledger import sqlite
 
 class Random:
     def uniform(self, low, high):
         print("waiting", flush=True)
         return high
 
-ledger_file.random = Random()
+sqlite.random = Random()
 sys.exit(main(sys.argv[1:]))
 """
 

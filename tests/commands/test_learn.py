@@ -13,8 +13,8 @@ from sulq.cli import _parser, main
 from sulq.commands.checks import ledger_file
 from sulq.commands.learners import COMMANDS, run_name
 from sulq.commands.show import told_of
-from sulq.plans.asked import Watched
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
+from sulq.plans.watching import Watched
 from sulq.talk.answers import Answer
 from tests.commands.people import write_people
 
@@ -41,13 +41,13 @@ LEARNERS = {
 }
 ROUNDS = [name for name in LEARNERS if name not in ("parity", "stump")]
 KINDS: dict[str, type[sulq.Hypothesis]] = {
-    "tree": sulq.Tree,
-    "kmeans": sulq.Centres,
-    "pca": sulq.Components,
-    "perceptron": sulq.Halfspace,
-    "conjunction": sulq.Rule,
-    "parity": sulq.ParityRule,
-    "stump": sulq.Selected,
+    "tree": sulq.hypotheses.Tree,
+    "kmeans": sulq.hypotheses.Centres,
+    "pca": sulq.hypotheses.Components,
+    "perceptron": sulq.hypotheses.Halfspace,
+    "conjunction": sulq.hypotheses.Rule,
+    "parity": sulq.hypotheses.ParityRule,
+    "stump": sulq.hypotheses.Selected,
 }
 
 

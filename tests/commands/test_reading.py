@@ -76,7 +76,7 @@ def test_columns_come_one_at_a_time_or_with_commas() -> None:
     assert columns_in(None, SCHEMA) is None
     assert columns_in(["age, sick", "a,b"], SCHEMA) == ["age", "sick", "a,b"]
     assert listed(["age>3,sick"], SCHEMA) == ["age>3", "sick"]
-    with pytest.raises(sulq.SchemaError, match="no column 'weight'"):
+    with pytest.raises(sulq.errors.SchemaError, match="no column 'weight'"):
         columns_in(["age,weight"], SCHEMA)
     with pytest.raises(QueryError, match="no feature is named"):
         columns_in([","], SCHEMA)

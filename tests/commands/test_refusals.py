@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sulq.cli import main
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
 from tests.commands.people import write_people
 
 Captured = pytest.CaptureFixture[str]

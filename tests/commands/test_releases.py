@@ -14,9 +14,9 @@ import sulq
 from sulq.cli import main
 from sulq.commands.learners import run_name
 from sulq.commands.releases import Releasing, release_of
+from sulq.ledger.ledger import Ledger
 from sulq.oracles.curator import Curator
-from sulq.plans.asked import Asked
-from sulq.privacy.ledger import Ledger
+from sulq.plans.watching import AskedRound
 
 Captured = pytest.CaptureFixture[str]
 ROWS = 4000
@@ -117,7 +117,9 @@ def test_a_release_runs_from_a_file_to_its_results(
     results = ["--report", str(tmp_path / "out.html"), "--json", str(tmp_path / "out.json")]
     assert run(arguments, people, *budget, *results) == 0
     told = capsys.readouterr()
-    kind = {"parity": sulq.ParityRule, "stump": sulq.Selected}.get(arguments[0], sulq.Rule)
+    kind = {"parity": sulq.hypotheses.ParityRule, "stump": sulq.hypotheses.Selected}.get(
+        arguments[0], sulq.hypotheses.Rule
+    )
     hypothesis = kind.from_json((tmp_path / "out.json").read_text())
     assert hypothesis.describe() == said
     assert hypothesis.origin is not None
@@ -230,16 +232,16 @@ def test_a_dry_run_says_what_is_released_at_what_cost_and_leaves_nothing(
             sulq.Parity("odd", ["a", "b"], error="0.05"),
             "which parity of 2 features fits the rows",
             "if the label is one, wrong on at most 5 % of the population, 95 % sure, from {} rows on",
-            sulq.parity_rows(2, 0.05, 0.05, 1),
+            sulq.classes.sizes.parity_rows(2, 0.05, 0.05, 1),
         ),
         (
-            sulq.Select(sulq.Parities(["a", "b"]), "odd", error="0.1", confidence="0.9"),
+            sulq.Select(sulq.classes.Parities(["a", "b"]), "odd", error="0.1", confidence="0.9"),
             "which of 4 hypotheses is wrong least often",
             "at most 10 % of the population beyond the best, 90 % sure, from {} rows on",
-            sulq.occam_rows(4, 0.1, 0.1, 1),
+            sulq.classes.sizes.occam_rows(4, 0.1, 0.1, 1),
         ),
         (
-            sulq.Select(sulq.Stumps(["a"]), "odd"),
+            sulq.Select(sulq.classes.Stumps(["a"]), "odd"),
             "which of 4 hypotheses is wrong least often",
             # (4 − 1)·exp(−r/2) reaches 0.05 at 8.2.
             "8 rows below the best",
@@ -358,7 +360,7 @@ def test_a_charge_is_on_record_before_a_release_looks_at_a_row(
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patched.setattr("sulq.beyond.select.choose", interrupted)
+        patched.setattr("sulq.learners.select.choose", interrupted)
         assert run(STUMP, people, "--epsilon", "40") == 130
     assert "interrupted" in capsys.readouterr().err
     assert spent(tmp_path) == 40
@@ -371,22 +373,24 @@ def test_the_names_of_runs_follow_from_all_settings() -> None:
         sulq.Parity("odd"),
         sulq.Parity("odd", constant=True),
         sulq.Parity("odd", amplification="test set"),
-        sulq.Select(sulq.Stumps(), "odd"),
-        sulq.Select(sulq.Stumps(edges={"age": [3]}), "odd"),
-        sulq.Select(sulq.Conjunctions(), "odd"),
-        sulq.Select(sulq.SmallConjunctions(2), "odd"),
-        sulq.Select(sulq.SmallConjunctions(3), "odd"),
-        sulq.Select(sulq.SmallConjunctions(2, [sulq.col("age") > 3]), "odd"),
-        sulq.Select(sulq.SmallConjunctions(2, [sulq.col("age") > 4]), "odd"),
+        sulq.Select(sulq.classes.Stumps(), "odd"),
+        sulq.Select(sulq.classes.Stumps(edges={"age": [3]}), "odd"),
+        sulq.Select(sulq.classes.Conjunctions(), "odd"),
+        sulq.Select(sulq.classes.SmallConjunctions(2), "odd"),
+        sulq.Select(sulq.classes.SmallConjunctions(3), "odd"),
+        sulq.Select(sulq.classes.SmallConjunctions(2, [sulq.col("age") > 3]), "odd"),
+        sulq.Select(sulq.classes.SmallConjunctions(2, [sulq.col("age") > 4]), "odd"),
     ]
     assert len({run_name("learn", learner) for learner in learners}) == len(learners)
-    assert run_name("learn", sulq.Select(sulq.Conjunctions(), "odd")) == run_name("learn", learners[5])
+    assert run_name("learn", sulq.Select(sulq.classes.Conjunctions(), "odd")) == run_name(
+        "learn", learners[5]
+    )
 
 
 def test_a_curator_that_is_watched_is_the_curator_itself(people: list[str]) -> None:
     curator = sulq.open(people[0], people[2]).curator(epsilon=1, ledger=":memory:").part("1/2")
-    told: list[tuple[Asked, bool]] = []
-    learner = sulq.Select(sulq.Stumps(["a"]), "odd")
+    told: list[tuple[AskedRound, bool]] = []
+    learner = sulq.Select(sulq.classes.Stumps(["a"]), "odd")
     watched = Releasing(curator, release_of(learner, curator).question, lambda *said: told.append(said))
     assert isinstance(watched, Curator)
     learner.learn(watched)

@@ -16,7 +16,7 @@ import pytest
 import sulq
 from sulq.cli import main
 from sulq.commands.terminal import Listener, plain
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
 from tests.commands.people import write_people
 
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1", "--share", "1/2"]
@@ -63,7 +63,7 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def atlas_of_two_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sulq.atlas._powers", lambda first, last: [100, 300])
+    monkeypatch.setattr("sulq.theory.atlas._powers", lambda first, last: [100, 300])
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_every_command_ends_as_usual_when_nobody_reads(place: Place) -> None:
         with nobody_reads():
             assert main(command) == (2 if name == "refused" else 0), name
     assert place.report.read_text(encoding="utf-8").endswith("</html>\n")
-    assert sulq.Tree.from_json(place.json.read_text()).origin.run
+    assert sulq.hypotheses.Tree.from_json(place.json.read_text()).origin.run
     assert place.svg.exists()
     assert {path.name for path in place.folder.glob("*parity.svg")} == {"masked-parity.svg", "parity.svg"}
     assert place.spent() == Fraction(3, 4)

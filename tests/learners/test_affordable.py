@@ -97,9 +97,9 @@ def test_a_resumed_run_that_can_no_longer_be_paid_is_refused_where_it_stopped(tm
 
 
 def test_rounds_by_tolerances_are_added_up_before_the_first() -> None:
-    rows = sulq.masked_parity_rows([1, 0, 1, 1], 1, 4_000, np.random.default_rng(0))
-    masked = sulq.open(rows, sulq.masked_parity_schema(4))
-    learner = sulq.MaskedParity()
+    rows = sulq.theory.masked_parity_rows([1, 0, 1, 1], 1, 4_000, np.random.default_rng(0))
+    masked = sulq.open(rows, sulq.theory.masked_parity_schema(4))
+    learner = sulq.theory.MaskedParity()
     whole = masked.curator(epsilon=100)
     learner.learn(whole)
     enough, first = whole.spent, next(iter(whole.ledger.entries())).cost
@@ -158,6 +158,6 @@ def test_what_is_left_of_several_rates_is_paid_for_before_they_go_on(tmp_path: P
 )
 def test_a_crowd_of_one_round_is_not_asked_by_a_learner_of_several(learner: Learner[Any]) -> None:
     crowd = people(3_000).crowd(epsilon=1, interactive=False)
-    with pytest.raises(sulq.AdaptivityError):
+    with pytest.raises(sulq.errors.AdaptivityError):
         learner.learn(crowd)
     assert crowd.left == 3_000

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import sulq
-from sulq.learners.components import PCA, SVD, Components
+from sulq.hypotheses.components import Components
+from sulq.learners.components import PCA, SVD
 
 GRID = 2.0**-15
 NAMES = ("age", "education", "income", "chronic", "mental_health", "doctor_visits")
@@ -246,7 +247,7 @@ def test_a_single_feature_is_its_own_component(people, rows):
 @pytest.mark.parametrize("learner", [SVD(1), PCA(1)])
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(people, learner, setting, message):
     curator = people.curator(epsilon=1)
-    with pytest.raises((sulq.QueryError, sulq.SchemaError), match=message):
+    with pytest.raises((sulq.QueryError, sulq.errors.SchemaError), match=message):
         replace(learner, **setting).learn(curator)
     assert curator.spent == 0
 

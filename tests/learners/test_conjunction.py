@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import sulq
-from sulq.learners.hypothesis import Origin
+from sulq.hypotheses.hypothesis import Origin
 from sulq.talk.answers import Answer
 
 col = sulq.col
@@ -28,7 +28,7 @@ def examples(rows: int, target: tuple[int, ...], seed: int = 0) -> dict[str, Any
     return {**dict(zip(NAMES, bits, strict=True)), "y": label}
 
 
-def errors(rule: sulq.Rule, data: dict[str, Any]) -> float:
+def errors(rule: sulq.hypotheses.Rule, data: dict[str, Any]) -> float:
     return float(np.mean(rule.predict(data) != data["y"]))
 
 
@@ -104,7 +104,7 @@ def test_what_the_budget_cannot_buy_is_refused_before_spending_or_asked_by_share
     assert curator.spent == 0
     rule = sulq.Conjunction(label="y", error=0.05, share=0.5).learn(curator)
     assert curator.spent == Fraction(1, 20)
-    assert isinstance(rule, sulq.Rule)
+    assert isinstance(rule, sulq.hypotheses.Rule)
 
 
 def test_negations_and_expressions_are_literals_too() -> None:
@@ -119,7 +119,7 @@ def test_negations_and_expressions_are_literals_too() -> None:
     assert rule.describe() == "a and age >= 30 and not b"
     without_label = frame.drop(columns="y")
     assert (rule.predict(without_label) == frame["y"]).all()
-    copy = sulq.Rule.from_json(rule.to_json())
+    copy = sulq.hypotheses.Rule.from_json(rule.to_json())
     assert copy.describe() == rule.describe()
     assert copy.origin == rule.origin
     assert (copy.predict(without_label) == frame["y"]).all()
@@ -128,7 +128,7 @@ def test_negations_and_expressions_are_literals_too() -> None:
 def test_how_wrong_a_rule_is_is_one_more_query() -> None:
     data = examples(5000, (1, 4))
     source = sulq.open(data, SCHEMA)
-    rule = sulq.Rule(SCHEMA, None, (col("x1"),))
+    rule = sulq.hypotheses.Rule(SCHEMA, None, (col("x1"),))
     exact = source.exact().ask(sulq.Round([sulq.error_rate(rule, "y")]))[0].value
     assert exact == pytest.approx(errors(rule, data))
     query = sulq.error_rate(rule, "y", tolerance=0.02, beta=1e-6)
@@ -161,5 +161,5 @@ def test_a_text_that_is_no_rule_is_refused() -> None:
     path = '{"schema": "schema.toml", "origin": null, "literals": []}'
     for text in ("", "{}", "[]", "[" * 100_000, start + "}", path, *told):
         with pytest.raises(sulq.SulqError):
-            sulq.Rule.from_json(text)
-    assert sulq.Rule.from_json(f'{start}, "literals": []}}').describe() == "always"
+            sulq.hypotheses.Rule.from_json(text)
+    assert sulq.hypotheses.Rule.from_json(f'{start}, "literals": []}}').describe() == "always"

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import sulq
 from sulq.errors import QueryError, SchemaError
+from sulq.hypotheses.tree import End, Split, Tree
 from sulq.learners import id3
 from sulq.learners.id3 import ID3
-from sulq.learners.tree import End, Split, Tree
 from sulq.queries.canonical import parse
 from sulq.queries.routes import Route
 from sulq.talk.answers import Answer
@@ -306,7 +306,7 @@ def test_of_questions_picked_together_the_one_that_tells_most_is_asked_first() -
     assert sum(end.size for end in deeper.ends) == 4_000
 
 
-def ages_at_ends(tree: sulq.Tree, node: Any, low: float, high: float) -> list[tuple[float, float]]:
+def ages_at_ends(tree: sulq.hypotheses.Tree, node: Any, low: float, high: float) -> list[tuple[float, float]]:
     """Between which ages one is at each end, as far as the questions on the way say."""
     if not hasattr(node, "branches"):
         return [(low, high)]

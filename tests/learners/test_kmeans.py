@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import sulq
-from sulq.learners.kmeans import Centres, Floats, KMeans, moved, step
+from sulq.hypotheses.centres import Centres
+from sulq.learners.kmeans import Floats, KMeans, moved, step
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SCHEMA = sulq.Schema({"x": sulq.Real(-1, 1), "y": sulq.Real(-1, 1)})

@@ -27,9 +27,9 @@ import pytest
 
 import sulq
 from sulq.learners.components import MEAN_STEPS
+from sulq.ledger.ledger import Ledger
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
-from sulq.privacy.ledger import Ledger
 from sulq.queries.vectors import FEATURE_BITS
 
 ROWS = 10_007
@@ -204,7 +204,7 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.SVD(2, list(SIDES)), "1e-6"),
     (sulq.Perceptron("y", list(SIDES)), "1"),
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),
-    (sulq.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),
+    (sulq.theory.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),
 ]
 
 
@@ -216,15 +216,17 @@ RELEASES: dict[str, tuple[Any, str]] = {
         sulq.Parity(EITHER, list(FLAGS), error="0.5", amplification="test set"),
         "replace",
     ),
-    "stumps": (sulq.Select(sulq.Stumps(), "y"), "add-remove"),
-    "thresholds": (sulq.Select(sulq.Thresholds("a", [20, 31, 50]), "y"), "add-remove"),
-    "rectangles": (sulq.Select(sulq.Rectangles([("a", [20, 31]), ("b", [0])]), "y"), "add-remove"),
-    "conjunctions": (sulq.Select(sulq.Conjunctions(list(FLAGS)), "y"), "add-remove"),
-    "small conjunctions": (sulq.Select(sulq.SmallConjunctions(2, opposites=True), "y"), "add-remove"),
-    "parities": (sulq.Select(sulq.Parities(list(FLAGS)), "y"), "add-remove"),
-    "halfspaces": (sulq.Select(sulq.Halfspaces(list(FLAGS)), "y"), "add-remove"),
+    "stumps": (sulq.Select(sulq.classes.Stumps(), "y"), "add-remove"),
+    "thresholds": (sulq.Select(sulq.classes.Thresholds("a", [20, 31, 50]), "y"), "add-remove"),
+    "rectangles": (sulq.Select(sulq.classes.Rectangles([("a", [20, 31]), ("b", [0])]), "y"), "add-remove"),
+    "conjunctions": (sulq.Select(sulq.classes.Conjunctions(list(FLAGS)), "y"), "add-remove"),
+    "small conjunctions": (sulq.Select(sulq.classes.SmallConjunctions(2, opposites=True), "y"), "add-remove"),
+    "parities": (sulq.Select(sulq.classes.Parities(list(FLAGS)), "y"), "add-remove"),
+    "halfspaces": (sulq.Select(sulq.classes.Halfspaces(list(FLAGS)), "y"), "add-remove"),
     "compression": (
-        sulq.Compress([sulq.Conjunctions(["p"]), sulq.Conjunctions(list(FLAGS))], "y", error="0.5"),
+        sulq.Compress(
+            [sulq.classes.Conjunctions(["p"]), sulq.classes.Conjunctions(list(FLAGS))], "y", error="0.5"
+        ),
         "replace",
     ),
 }
@@ -232,7 +234,7 @@ RELEASES: dict[str, tuple[Any, str]] = {
 
 
 def test_every_learner_there_is_is_walked() -> None:
-    exported = {getattr(sulq, name) for name in sulq.__all__}
+    exported = {getattr(module, name) for module in (sulq, sulq.theory) for name in module.__all__}
     learners = {kind for kind in exported if inspect.isclass(kind) and hasattr(kind, "learn")}
     walked = {type(learner) for learner, _ in CASES} | {type(learner) for learner, _ in RELEASES.values()}
     assert learners - {sulq.Learner} == walked
@@ -259,7 +261,7 @@ def test_what_is_learned_privately_holds_no_exact_statistic(learner: sulq.Learne
     learned = learner.learn(source.curator(epsilon=epsilon, neighbours="add-remove"))
     assert secrets.told(learned) == []
     assert secrets.told(learned.to_json()) == []
-    if isinstance(learned, sulq.Components):
+    if isinstance(learned, sulq.hypotheses.Components):
         assert not set(MEANS) & set(learned.mean)
 
 

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import sulq
-from sulq.learners.perceptron import Halfspace, Perceptron, perceptron_rounds
+from sulq.hypotheses.halfspace import Halfspace
+from sulq.learners.perceptron import Perceptron, perceptron_rounds
 
 DIRECTION, OFFSET = np.array([1.0, 0.5, -0.7, 0.2]), 0.3
 NAMES = ("a", "b", "c", "d")
@@ -227,6 +228,6 @@ def test_how_often_it_is_wrong_can_be_asked(people):
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(people, setting, message):
     curator = people.curator(epsilon=1)
-    with pytest.raises((sulq.QueryError, sulq.SchemaError), match=message):
+    with pytest.raises((sulq.QueryError, sulq.errors.SchemaError), match=message):
         replace(TRUE, **setting).learn(curator)
     assert curator.spent == 0

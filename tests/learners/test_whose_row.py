@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.learners.features import attribute
+from sulq.queries.attributes import attribute
 from sulq.sources.source import Source
 
 N = 600
@@ -42,11 +42,11 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     **{
         name: lambda made=made: sulq.Select(made(), "y")
         for name, made in {
-            "Stumps": sulq.Stumps,
-            "SmallConjunctions": sulq.SmallConjunctions,
-            "Parities": sulq.Parities,
-            "Conjunctions": sulq.Conjunctions,
-            "MonotoneConjunctions": sulq.MonotoneConjunctions,
+            "Stumps": sulq.classes.Stumps,
+            "SmallConjunctions": sulq.classes.SmallConjunctions,
+            "Parities": sulq.classes.Parities,
+            "Conjunctions": sulq.classes.Conjunctions,
+            "MonotoneConjunctions": sulq.classes.MonotoneConjunctions,
         }.items()
     },
 }
@@ -96,20 +96,20 @@ NAMED: dict[str, Callable[[], Any]] = {
     **{
         name: lambda made=made: sulq.Select(made, "y")
         for name, made in {
-            "Stumps": sulq.Stumps(["pid"]),
-            "SmallConjunctions": sulq.SmallConjunctions(2, ["pid"]),
-            "Parities": sulq.Parities(["pid"]),
-            "Conjunctions": sulq.Conjunctions(["pid"]),
-            "MonotoneConjunctions": sulq.MonotoneConjunctions(["pid", "a"]),
-            "Thresholds": sulq.Thresholds("pid", [1]),
-            "Intervals": sulq.Intervals("pid", [1]),
-            "Rectangles": sulq.Rectangles([("x", [0.5]), ("pid", [1])]),
-            "Halfspaces": sulq.Halfspaces(["pid", "a"]),
-            "Labelings": sulq.Labelings(["pid"], [[0, 1]]),
-            "Hypotheses": sulq.Hypotheses([PID]),
+            "Stumps": sulq.classes.Stumps(["pid"]),
+            "SmallConjunctions": sulq.classes.SmallConjunctions(2, ["pid"]),
+            "Parities": sulq.classes.Parities(["pid"]),
+            "Conjunctions": sulq.classes.Conjunctions(["pid"]),
+            "MonotoneConjunctions": sulq.classes.MonotoneConjunctions(["pid", "a"]),
+            "Thresholds": sulq.classes.Thresholds("pid", [1]),
+            "Intervals": sulq.classes.Intervals("pid", [1]),
+            "Rectangles": sulq.classes.Rectangles([("x", [0.5]), ("pid", [1])]),
+            "Halfspaces": sulq.classes.Halfspaces(["pid", "a"]),
+            "Labelings": sulq.classes.Labelings(["pid"], [[0, 1]]),
+            "Hypotheses": sulq.classes.Hypotheses([PID]),
         }.items()
     },
-    "Select's label": lambda: sulq.Select(sulq.Stumps(), PID),
+    "Select's label": lambda: sulq.Select(sulq.classes.Stumps(), PID),
 }
 
 
@@ -117,23 +117,23 @@ NAMED: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("learner", NAMED)
 def test_a_learner_who_is_told_to_is_refused_before_anything_is_spent(learner: str, kind: str) -> None:
     curator = people(kind).curator(epsilon=1)
-    with pytest.raises(sulq.SchemaError, match="'pid' says whose row it is"):
+    with pytest.raises(sulq.errors.SchemaError, match="'pid' says whose row it is"):
         NAMED[learner]().learn(curator)
     assert curator.spent == 0
 
 
 def test_labels_that_say_whose_row_it_is_are_not_denoised() -> None:
-    with pytest.raises(sulq.SchemaError, match="whose row it is"):
+    with pytest.raises(sulq.errors.SchemaError, match="whose row it is"):
         people("boolean").exact().denoised("pid", 0.1)
 
 
 def test_masked_parities_have_no_bit_that_says_whose_row_it_is() -> None:
-    columns = {**sulq.masked_parity_schema(2), "pid": sulq.Boolean()}
+    columns = {**sulq.theory.masked_parity_schema(2), "pid": sulq.Boolean()}
     schema = sulq.Schema(columns, sulq.Unit("pid", rows=1))
-    learner = sulq.MaskedParity()
+    learner = sulq.theory.MaskedParity()
     assert "pid" not in learner.columns(schema) and len(learner.columns(schema)) == 2
-    with pytest.raises(sulq.SchemaError, match="whose row it is"):
-        sulq.MaskedParity(bits=["pid", "x1"]).columns(schema)
+    with pytest.raises(sulq.errors.SchemaError, match="whose row it is"):
+        sulq.theory.MaskedParity(bits=["pid", "x1"]).columns(schema)
 
 
 def test_a_query_may_be_about_whose_row_it_is() -> None:
@@ -145,5 +145,5 @@ def test_a_schema_without_a_unit_has_no_such_column() -> None:
     schema = sulq.Schema(COLUMNS)
     assert schema.attributes == tuple(COLUMNS)
     assert attribute(schema, "a").key == sulq.col("a").key
-    with pytest.raises(sulq.SchemaError, match="no column 'pid'"):
+    with pytest.raises(sulq.errors.SchemaError, match="no column 'pid'"):
         attribute(schema, PID)

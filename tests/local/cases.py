@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from sulq.local import laplace, paper, piecewise
+from sulq.local.blocks import DesignResponse
 from sulq.local.coordinates import CoordinateReport
-from sulq.local.design import DesignResponse
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
 from sulq.local.keyed import KeyedReport
@@ -24,7 +24,7 @@ from sulq.local.paper import PaperReport
 from sulq.local.piecewise import PiecewiseReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.response import RandomizedResponse
-from sulq.local.shapes import Ball, Box, Keyed, OneHot
+from sulq.local.shapes import Ball, Box, Keyed, OneOf
 from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
 
@@ -208,7 +208,7 @@ CASES = [
     ),
     Case(
         "paper-one-hot",
-        lambda epsilon: PaperReport(OneHot(3), epsilon),
+        lambda epsilon: PaperReport(OneOf(3), epsilon),
         range(3),
         lambda randomizer: list(itertools.product(range(3), steps(randomizer.inner))),
         0,

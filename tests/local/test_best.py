@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from sulq.local.best import best_randomizer
-from sulq.local.design import DesignResponse
+from sulq.local.blocks import DesignResponse
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
 from sulq.local.laplace import LaplaceReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.paper import PaperReport
 from sulq.local.piecewise import PiecewiseReport
-from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot, Shape
+from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.unary import UnaryResponse
 
 SHAPES: list[Shape] = [
     Flag(),
-    OneHot(1),
-    OneHot(2),
-    OneHot(300),
+    OneOf(1),
+    OneOf(2),
+    OneOf(300),
     Interval(-1, 1),
     Interval(2, 2),
     Box((0, 0), (1, 5)),
@@ -46,7 +46,7 @@ def test_the_best_keeps_to_epsilon_and_is_better_than_the_papers(shape: Shape, e
 @pytest.mark.parametrize("k", [2, 4, 20, 128, 3000])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_other_response_is_clearly_better_for_rare_possibilities(k: int, epsilon: Any) -> None:
-    best: Any = best_randomizer(OneHot(k), epsilon)
+    best: Any = best_randomizer(OneOf(k), epsilon)
     others = [make(k, epsilon) for make in (KaryResponse, HadamardResponse, DesignResponse, UnaryResponse)]
     others.append(UnaryResponse(k, epsilon, optimised=True))
     assert best.variance(1, 0) <= 1.06 * min(other.variance(1, 0) for other in others)
@@ -80,7 +80,7 @@ def test_the_piecewise_report_varies_with_the_value_as_in_the_literature() -> No
 
 
 def test_a_single_possibility_is_told_as_one_of_two() -> None:
-    response = best_randomizer(OneHot(1), 1)
+    response = best_randomizer(OneOf(1), 1)
     assert response.estimate(response.sample([0] * 100)).shape == (2,)
 
 

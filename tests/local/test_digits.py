@@ -8,7 +8,7 @@ import pytest
 import sulq
 from sulq.errors import QueryError
 from sulq.local.digits import digits
-from sulq.privacy.budget import exact
+from sulq.numbers import rational
 
 SCHEMA = sulq.Schema({"x": sulq.Real(-3, 5), "y": sulq.Integer(0, 7)})
 
@@ -32,7 +32,7 @@ def test_exact_answers_are_within_half_of_the_tolerance(tolerance: float | str) 
     [true] = means(source, (expression,))
     assert (
         abs(asked.mean(means(source, asked.queries)) - true)
-        <= float(exact("tolerance", tolerance)) / 2 + 1e-9
+        <= float(rational("tolerance", tolerance)) / 2 + 1e-9
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sulq.errors import QueryError
-from sulq.local.design import DesignResponse
+from sulq.local.blocks import DesignResponse
 from sulq.local.frequencies import NumberedReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.ledger.ledger import Ledger
 from sulq.oracles.curator import Curator
-from sulq.privacy.ledger import Ledger
 
 col = sulq.col
 ROWS, CHUNKS = 1_003, 5
@@ -133,7 +133,7 @@ def test_after_a_crash_the_same_chunk_is_looked_at_under_the_old_charge(
 
     with monkeypatch.context() as broken:
         broken.setattr(Curator, "_release", crash)
-        with pytest.raises(sulq.ReleaseError):
+        with pytest.raises(sulq.errors.ReleaseError):
             curator.ask(asked(1))
     assert curator.spent == 1
     curator.ledger.close()
@@ -205,7 +205,7 @@ def test_lines_of_a_csv_file_are_dealt_as_they_come(tmp_path: Path) -> None:
 def test_a_ledger_is_for_its_chunks_and_no_others(tmp_path: Path) -> None:
     people().curator(1, ledger=tmp_path / "l", answering="chunks", queries=2).ledger.close()
     for options in ({"answering": "chunks", "queries": 3}, {"answering": "printed", "queries": 2}, {}):
-        with pytest.raises(sulq.LedgerError):
+        with pytest.raises(sulq.errors.LedgerError):
             people().curator(1, ledger=tmp_path / "l", **options)  # type: ignore[arg-type]
     with Ledger.read(tmp_path / "l") as ledger:
         assert ledger.facts["chunks"] == 2

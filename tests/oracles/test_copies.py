@@ -15,7 +15,7 @@ import sulq
 from sulq.errors import LedgerError
 from sulq.local import LocalRandomness
 from sulq.local.response import RandomizedResponse
-from tests.privacy.ledgers import child, ending
+from tests.ledger.ledgers import child, ending
 
 SICK = sulq.Round([sulq.count(where=sulq.col("sick"))], share="3/4")
 SURVEYS: dict[str, Callable[[sulq.Source], Any]] = {

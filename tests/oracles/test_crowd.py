@@ -143,9 +143,9 @@ def test_a_crowd_that_is_not_interactive_answers_one_round() -> None:
     first = sulq.Round([sulq.mean(col("sick"))], share="1/4")
     [answer] = crowd.ask(first)
     assert crowd.ask(first)[0].value == answer.value, "the same question of the same run is not a second one"
-    with pytest.raises(sulq.AdaptivityError, match="interactive=True"):
+    with pytest.raises(sulq.errors.AdaptivityError, match="interactive=True"):
         crowd.ask(sulq.Round([sulq.mean(col("age"))], share="1/4"))
-    with pytest.raises(sulq.AdaptivityError):
+    with pytest.raises(sulq.errors.AdaptivityError):
         crowd.ask(first, run="another")
     assert crowd.rounds == 1
 
@@ -228,16 +228,16 @@ def test_masked_parity_needs_interaction() -> None:
     """d = 16, ε = 1, 270,000 people: 12 runs to succeed with probability 0.95 each. More than 6 failures
     come with a chance below 10⁻⁶; a learner that succeeds half the time fails that often four times in ten."""
     secret = tuple(np.random.default_rng(5).integers(0, 2, 16).tolist())
-    rows = sulq.masked_parity_rows(secret, 1, 270_000, np.random.default_rng(6))
-    source = sulq.open(rows, sulq.masked_parity_schema(16))
+    rows = sulq.theory.masked_parity_rows(secret, 1, 270_000, np.random.default_rng(6))
+    source = sulq.open(rows, sulq.theory.masked_parity_schema(16))
     failures = 0
     for _ in range(12):
-        rule = sulq.MaskedParity(confidence="0.95").learn(source.crowd(epsilon=1))
+        rule = sulq.theory.MaskedParity(confidence="0.95").learn(source.crowd(epsilon=1))
         failures += (rule.secret, rule.mask) != (secret, 1)
     assert failures <= 6
-    with pytest.raises(sulq.AdaptivityError):
-        sulq.MaskedParity().learn(source.crowd(epsilon=1, interactive=False))
-    weak = sulq.MaskedParity(adaptive=False).learn(source.crowd(epsilon=1, interactive=False))
+    with pytest.raises(sulq.errors.AdaptivityError):
+        sulq.theory.MaskedParity().learn(source.crowd(epsilon=1, interactive=False))
+    weak = sulq.theory.MaskedParity(adaptive=False).learn(source.crowd(epsilon=1, interactive=False))
     assert weak.mask is None
     assert np.mean(weak.predict(rows) != rows["label"]) == pytest.approx(1 / 4, abs=0.01)
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.ledger.ledger import Ledger
 from sulq.privacy.calibration import per_number
-from sulq.privacy.ledger import Ledger
 from sulq.privacy.noise import DiscreteLaplace
 from tests.oracles.curators import SCHEMA, people, terms
 
@@ -171,8 +171,14 @@ def test_a_tolerance_below_one_row_leaves_no_noise_but_for_a_chance_of_beta() ->
         ),
         (lambda: sulq.Round([sulq.count(where=col("a"), tolerance=5)]), "go together"),
         (lambda: sulq.Round([sulq.mean(col("pay"), where=col("a"), tolerance=5, beta=0.1)]), "over all rows"),
-        (lambda: sulq.Round([sulq.count()], share=0), "share must be a positive number and at most 1"),
-        (lambda: sulq.Round([sulq.count()], share=1.5), "share must be a positive number and at most 1"),
+        (
+            lambda: sulq.Round([sulq.count()], share=0),
+            "share must be a positive, finite number and at most 1",
+        ),
+        (
+            lambda: sulq.Round([sulq.count()], share=1.5),
+            "share must be a positive, finite number and at most 1",
+        ),
         (lambda: sulq.Round([sulq.count()], share=float("nan")), "share must be"),
         (lambda: sulq.Round([sulq.count(where=col("a"), weight=-1)], share=1), "weight must be"),
         (lambda: sulq.Round([sulq.count(where=col("no"))], share=1), "no column 'no'"),
@@ -364,7 +370,7 @@ def test_a_refused_question_gives_a_part_nothing_back_that_another_was_charged()
 @pytest.mark.parametrize("run", [5, None, "\ud800", []])
 def test_a_run_that_is_refused_costs_a_part_nothing(run: Any) -> None:
     tenth = people().curator(epsilon=1).part("1/10")
-    with pytest.raises(sulq.LedgerError):
+    with pytest.raises(sulq.errors.LedgerError):
         tenth.ask(sulq.Round([sulq.count(where=col("a"))], share="1/4"), run=run)
     assert tenth.remaining == Fraction(1, 10)
 
@@ -420,7 +426,7 @@ def test_a_ledger_lies_beside_its_file_and_remembers(tmp_path: Path) -> None:
     assert again.ask(round_, run="tree")[0].value == value
     with pytest.raises(sulq.BudgetError):
         again.ask(round_, run="forest")
-    with pytest.raises(sulq.LedgerError, match=r"promise was ε = 1 \(pure\) and is ε = 2 \(pure\)"):
+    with pytest.raises(sulq.errors.LedgerError, match=r"promise was ε = 1 \(pure\) and is ε = 2 \(pure\)"):
         sulq.open(path, SCHEMA).curator(epsilon=2)
     forgetful = sulq.open(path, SCHEMA).curator(epsilon=1, ledger=":memory:")
     assert forgetful.spent == 0
@@ -429,10 +435,10 @@ def test_a_ledger_lies_beside_its_file_and_remembers(tmp_path: Path) -> None:
 def test_a_ledger_of_other_data_is_refused(tmp_path: Path) -> None:
     ledger = tmp_path / "people.ledger"
     people(100).curator(epsilon=1, ledger=ledger)
-    with pytest.raises(sulq.LedgerError, match="number of rows was 100 and is 101"):
+    with pytest.raises(sulq.errors.LedgerError, match="number of rows was 100 and is 101"):
         people(101).curator(epsilon=1, ledger=ledger)
     other = sulq.open({"a": np.ones(100, bool)}, {"a": sulq.Boolean()})
-    with pytest.raises(sulq.LedgerError, match="the schema is another"):
+    with pytest.raises(sulq.errors.LedgerError, match="the schema is another"):
         other.curator(epsilon=1, ledger=ledger)
 
 
@@ -446,7 +452,7 @@ def test_a_charge_is_recorded_before_a_row_is_read() -> None:
         raise OSError("the disk is gone")
 
     source.sums = watched  # type: ignore[method-assign]
-    with pytest.raises(sulq.ReleaseError):
+    with pytest.raises(sulq.errors.ReleaseError):
         curator.ask(sulq.Round([sulq.count(where=col("a"))], share=0.25))
     assert seen == [Fraction(1, 4)]
     assert curator.spent == Fraction(1, 4), "a failure can waste budget, never leak"

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
 from sulq.talk.answers import Answer
 
 ROUNDS = 40

@@ -254,7 +254,7 @@ def test_a_failure_after_the_charge_is_one_refusal_whatever_it_was(monkeypatch: 
             with monkeypatch.context() as broken:
                 broken.setattr(sulq.Source, "sums", fails)
                 broken.setattr(sulq.Source, "values", fails)
-                with pytest.raises(sulq.ReleaseError) as refused:
+                with pytest.raises(sulq.errors.ReleaseError) as refused:
                     oracle.ask(sulq.Round([sulq.count(where=NEVER)], share="1/2"))
             assert refused.value.__cause__ is None and refused.value.__context__ is None
             words.add(str(refused.value))

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.oracles.emulation import repetitions
 from sulq.privacy.calibration import Piece
 from sulq.privacy.conversion import rho_of
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from sulq.theory.emulation import repetitions
 from tests.oracles.curators import people, terms
 
 col = sulq.col
@@ -98,7 +98,7 @@ def test_a_ledger_is_for_one_epsilon_exactly(paper: dict[str, object], tmp_path:
     """Its budget is a number of queries, and in words ε is rounded."""
     people().curator(epsilon=1, **paper, ledger=tmp_path / "ledger").ledger.close()
     people().curator(epsilon=1, **paper, ledger=tmp_path / "ledger").ledger.close()
-    with pytest.raises(sulq.LedgerError, match="made for something else"):
+    with pytest.raises(sulq.errors.LedgerError, match="made for something else"):
         people().curator(epsilon="1.0000049", **paper, ledger=tmp_path / "ledger")
 
 
@@ -151,19 +151,19 @@ def test_statistical_queries_are_emulated_by_repetition() -> None:
     truth = source.exact().ask(sulq.Round([sulq.mean(col("pay"))]))[0].value
     for settings in ({"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": 1e-6}):
         curator = source.curator(epsilon=100, queries=1000, **settings)
-        answer = sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6)
+        answer = sulq.theory.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6)
         assert abs(answer - truth) <= 0.5
         spent = curator.spent
         assert spent >= 1
-        assert sulq.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6) == answer
+        assert sulq.theory.emulated(curator, sulq.mean(col("pay")), tolerance=0.5, beta=1e-6) == answer
         assert curator.spent == spent, "asked again, it is answered from the ledger"
         with pytest.raises(sulq.BudgetError):
-            sulq.emulated(curator, sulq.mean(col("pay")), tolerance=1e-4, beta=1e-6)
+            sulq.theory.emulated(curator, sulq.mean(col("pay")), tolerance=1e-4, beta=1e-6)
         assert curator.spent == spent
     with pytest.raises(sulq.QueryError, match="state a tolerance instead"):
-        sulq.emulated(source.curator(epsilon=1), sulq.mean(col("pay")), 0.5, 0.1)
+        sulq.theory.emulated(source.curator(epsilon=1), sulq.mean(col("pay")), 0.5, 0.1)
     with pytest.raises(sulq.QueryError, match="mean of a single number"):
-        sulq.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
+        sulq.theory.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
 
 
 def test_repetitions_are_enough_and_those_printed_are_not() -> None:
@@ -190,7 +190,7 @@ def test_emulation_says_nothing_of_a_number_of_rows_that_is_not_public() -> None
         curator = sulq.open(rows, schema).curator(epsilon=1, queries=1000, **budget)
         for tolerance in (1e-5, 0.1, 10):
             with pytest.raises(sulq.QueryError, match="not public") as refused:
-                sulq.emulated(curator, sulq.mean(col("pay")), tolerance, 0.1)
+                sulq.theory.emulated(curator, sulq.mean(col("pay")), tolerance, 0.1)
             assert "642" not in str(refused.value) and curator.spent == 0
 
 
@@ -201,4 +201,4 @@ def test_what_no_repetition_reaches_is_refused() -> None:
     empty = sulq.open({"pay": np.empty(0)}, {"pay": sulq.Real(0, 100)})
     curator = empty.curator(epsilon=1, calibration="sulq-laplace", queries=10)
     with pytest.raises(sulq.QueryError, match="no rows"):
-        sulq.emulated(curator, sulq.mean(col("pay")), 0.5, 0.1)
+        sulq.theory.emulated(curator, sulq.mean(col("pay")), 0.5, 0.1)

@@ -47,7 +47,7 @@ def test_a_learner_refuses_a_run_that_is_no_text(people: sulq.Source, oracle: st
 def test_a_learner_beyond_sums_refuses_a_run_that_is_no_text(people: sulq.Source) -> None:
     curator = people.curator(epsilon=1)
     with pytest.raises(LedgerError, match="the name of a run"):
-        sulq.Select(sulq.MonotoneConjunctions(), "sick").learn(curator, run=1)  # type: ignore[arg-type]
+        sulq.Select(sulq.classes.MonotoneConjunctions(), "sick").learn(curator, run=1)  # type: ignore[arg-type]
     assert curator.spent == 0
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.plans.asked import Watched
+from sulq.plans.watching import Watched
 
 ROWS = 4_000
 SCHEMA = {"a": sulq.Boolean(), "x": sulq.Real(0, 1), "y": sulq.Boolean(), "z": sulq.Boolean()}
@@ -34,11 +34,11 @@ ORACLES: dict[str, Callable[[], Any]] = {
     "the paper's crowd": lambda: people().crowd(epsilon=4, method="paper"),
     "sample": lambda: people().sample(),
     "the same sample": lambda: people().sample(fresh=False),
-    "adversary": lambda: sulq.Adversary(people()),
+    "adversary": lambda: sulq.theory.Adversary(people()),
 }
 AROUND: dict[str, Callable[[Any], Any]] = {
     "watched": Watched,
-    "denoised": lambda oracle: sulq.Denoised(oracle, "y", "0.2"),
+    "denoised": lambda oracle: sulq.talk.denoised.Denoised(oracle, "y", "0.2"),
     "denoised twice": lambda oracle: oracle.denoised("y", "0.2").denoised("z", "0.2"),
     "watched and denoised": lambda oracle: Watched(oracle).denoised("y", "0.2"),
     "denoised and watched": lambda oracle: Watched(oracle.denoised("y", "0.2")),
@@ -128,7 +128,7 @@ def test_a_learner_is_told_the_same_by_a_crowd_that_is_watched() -> None:
 
 
 def test_the_mask_blind_oracle_can_be_watched_and_denoised() -> None:
-    blind = sulq.MaskBlind((1, 0, 1), 0)
+    blind = sulq.theory.MaskBlind((1, 0, 1), 0)
     asked = sulq.Round([sulq.mean(sulq.col("label"))])
-    for around in (Watched(blind), sulq.Denoised(Watched(blind), "label", "0.1")):
+    for around in (Watched(blind), sulq.talk.denoised.Denoised(Watched(blind), "label", "0.1")):
         assert np.isfinite(around.ask(asked)[0].value)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from sulq.pictures.centres import AXIS, SIDE, Axis, centres, drawing, picture
+from sulq.pictures.centres import AXIS, SIDE, Side, centres, drawing, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,7 +21,7 @@ def dots(drawn: str) -> list[tuple[float, float, float]]:
 
 
 def test_on_a_map_places_are_in_proportion_and_areas_are_sizes() -> None:
-    axes = [Axis("age", 0, 100), Axis("income", -10, 10)]
+    axes = [Side("age", 0, 100), Side("income", -10, 10)]
     large, small = dots(picture(axes, centres([400.0, 100.0], [(25.0, -5.0), (75.0, 5.0)])))
     assert small[0] - large[0] == pytest.approx(SIDE / 2, abs=0.1)
     assert large[1] - small[1] == pytest.approx(SIDE / 2, abs=0.1)
@@ -30,7 +30,7 @@ def test_on_a_map_places_are_in_proportion_and_areas_are_sizes() -> None:
 
 @pytest.mark.parametrize("features", [1, 3, 40])
 def test_other_features_have_an_axis_each_and_centres_a_line(features: int) -> None:
-    axes = [Axis(f"feature {i}", 0, 10) for i in range(features)]
+    axes = [Side(f"feature {i}", 0, 10) for i in range(features)]
     drawn = picture(axes, centres([9.0, 1.0], [(2.5,) * features, (7.5,) * features]))
     spots = dots(drawn)
     assert len(spots) == 2 * features and drawn.count("<polyline") == 2
@@ -39,14 +39,14 @@ def test_other_features_have_an_axis_each_and_centres_a_line(features: int) -> N
 
 
 def test_what_is_beyond_the_bounds_is_drawn_at_them() -> None:
-    [dot] = dots(picture([Axis("a", 0, 1)], centres([1.0], [(7.0,)])))
-    [end] = dots(picture([Axis("a", 0, 1)], centres([1.0], [(1.0,)])))
+    [dot] = dots(picture([Side("a", 0, 1)], centres([1.0], [(7.0,)])))
+    [end] = dots(picture([Side("a", 0, 1)], centres([1.0], [(1.0,)])))
     assert dot == end
 
 
 @pytest.mark.parametrize("k", [1, 6, 7, 50])
 def test_every_centre_is_in_the_key_whatever_their_number(k: int) -> None:
-    drawn = picture([Axis("a", 0, 1), Axis("b", 0, 1)], centres([10.0] * k, [(i / k, 0.5) for i in range(k)]))
+    drawn = picture([Side("a", 0, 1), Side("b", 0, 1)], centres([10.0] * k, [(i / k, 0.5) for i in range(k)]))
     root = ET.fromstring(drawn)
     keys = [circle for circle in root.iter(f"{SVG}circle") if "stroke" not in circle.attrib]
     assert len(keys) == k
@@ -54,7 +54,7 @@ def test_every_centre_is_in_the_key_whatever_their_number(k: int) -> None:
 
 
 def test_lines_of_one_colour_differ_in_their_dashes() -> None:
-    axes = [Axis(name, 0, 1) for name in "abc"]
+    axes = [Side(name, 0, 1) for name in "abc"]
     drawn = ET.fromstring(picture(axes, centres([1.0] * 18, [(0.5,) * 3] * 18)))
     looks = [
         (line.attrib["stroke"], line.attrib["stroke-dasharray"]) for line in drawn.iter(f"{SVG}polyline")
@@ -64,7 +64,7 @@ def test_lines_of_one_colour_differ_in_their_dashes() -> None:
 
 @pytest.mark.parametrize(("features", "k"), [(1, 1), (2, 5), (5, 2), (40, 3)])
 def test_the_terminals_table_is_long_rather_than_wide(features: int, k: int) -> None:
-    axes = [Axis(f"feature {i}", 0, 1) for i in range(features)]
+    axes = [Side(f"feature {i}", 0, 1) for i in range(features)]
     table = drawing(axes, centres([1.0] * k, [(0.5,) * features] * k))
     assert (table.row_count, len(table.columns)) == (2 + max(features, k), 2 + min(features, k))
 
@@ -72,4 +72,4 @@ def test_the_terminals_table_is_long_rather_than_wide(features: int, k: int) -> 
 def test_sizes_below_zero_are_drawn_as_none() -> None:
     known = centres([-5.0, 0.0], [(0.0,), (1.0,)])
     assert [(point.size, point.relative) for point in known] == [(0.0, 0.0), (0.0, 0.0)]
-    assert all(math.isfinite(x) for dot in dots(picture([Axis("a", 0, 1)], known)) for x in dot)
+    assert all(math.isfinite(x) for dot in dots(picture([Side("a", 0, 1)], known)) for x in dot)

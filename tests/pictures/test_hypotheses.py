@@ -12,13 +12,13 @@ import pytest
 from rich.console import Console
 
 import sulq
-from sulq.beyond.rules import ONE, ParityRule, Selected
-from sulq.learners.components import Components
-from sulq.learners.hypothesis import Hypothesis, Origin, Rule
-from sulq.learners.kmeans import Centres
-from sulq.learners.masked_parity import MaskedParityRule
-from sulq.learners.perceptron import Halfspace
-from sulq.learners.tree import End, Split, Tree
+from sulq.hypotheses.centres import Centres
+from sulq.hypotheses.components import Components
+from sulq.hypotheses.halfspace import Halfspace
+from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.rules import ONE, ParityRule, Rule, Selected
+from sulq.hypotheses.tree import End, Split, Tree
+from sulq.theory.masked_parity import MaskedParityRule
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,21 +8,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from sulq.pictures.tree import MANY, ROW, THICKEST, Fork, Leaf, _merged, drawing, picture
+from sulq.pictures.tree import MANY, ROW, THICKEST, Fork, Tip, _merged, drawing, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def leaves(node: Fork | Leaf) -> list[Leaf]:
-    return (
-        [node] if isinstance(node, Leaf) else [leaf for _, below in node.branches for leaf in leaves(below)]
-    )
+def leaves(node: Fork | Tip) -> list[Tip]:
+    return [node] if isinstance(node, Tip) else [leaf for _, below in node.branches for leaf in leaves(below)]
 
 
-def random_tree(rng: np.random.Generator, depth: int) -> Fork | Leaf:
+def random_tree(rng: np.random.Generator, depth: int) -> Fork | Tip:
     if depth == 0 or rng.random() < 0.2:
         number = int(rng.integers(0, 4))
-        return Leaf(f"label {number}", number, float(rng.integers(0, 900)), float(rng.random()))
+        return Tip(f"label {number}", number, float(rng.integers(0, 900)), float(rng.random()))
     answers = [f"answer {i} " + "x" * int(rng.integers(0, 60)) for i in range(rng.integers(1, 5))]
     below = [random_tree(rng, depth - 1) for _ in answers]
     return Fork(
@@ -76,13 +74,13 @@ def test_no_text_reaches_into_the_next_or_out_of_the_picture() -> None:
 
 
 def test_a_tree_that_is_one_end_is_its_box() -> None:
-    drawn = picture("sick", Leaf("no", 0, 0.0, 0.5))
+    drawn = picture("sick", Tip("no", 0, 0.0, 0.5))
     assert len(rows(drawn)) == 1 and "<path" not in drawn
-    assert "no" in str(drawing(Leaf("no", 0, 0.0, 0.5)).label)
+    assert "no" in str(drawing(Tip("no", 0, 0.0, 0.5)).label)
 
 
 def test_lines_are_as_thick_as_the_share_of_rows() -> None:
-    root = Fork("old", (("no", Leaf("a", 0, 75.0, 1.0)), ("yes", Leaf("b", 1, 25.0, 1.0))))
+    root = Fork("old", (("no", Tip("a", 0, 75.0, 1.0)), ("yes", Tip("b", 1, 25.0, 1.0))))
     thick = sorted(
         float(found) for found in re.findall(r'<path[^>]*stroke-width="([0-9.]+)"', picture("x", root))
     )
@@ -90,13 +88,13 @@ def test_lines_are_as_thick_as_the_share_of_rows() -> None:
 
 
 def test_sure_ends_are_fuller_of_colour() -> None:
-    root = Fork("old", (("no", Leaf("a", 0, 1.0, 0.5)), ("yes", Leaf("a", 0, 1.0, 0.9))))
+    root = Fork("old", (("no", Tip("a", 0, 1.0, 0.5)), ("yes", Tip("a", 0, 1.0, 0.9))))
     unsure, sure = (float(found) for found in re.findall(r'fill-opacity="([0-9.]+)"', picture("x", root)))
     assert unsure < sure
 
 
 def test_a_small_tree_is_drawn_end_by_end() -> None:
-    root = Fork("n", tuple((f"{i}", Leaf("same", 0, 1.0, 1.0)) for i in range(MANY)))
+    root = Fork("n", tuple((f"{i}", Tip("same", 0, 1.0, 1.0)) for i in range(MANY)))
     assert len(rows(picture("x", root))) == MANY
     assert "drawn as one" not in picture("x", root)
 
@@ -104,7 +102,7 @@ def test_a_small_tree_is_drawn_end_by_end() -> None:
 def test_in_a_large_tree_what_follows_one_question_and_says_the_same_is_one_end() -> None:
     answers = ["below 0", *(f"{i} to {i + 1}" for i in range(MANY)), f"{MANY} and up"]
     labels = ["a"] * 10 + ["b"] * 5 + ["a"] * (len(answers) - 15)
-    ends = [Leaf(label, "ab".index(label), 2.0, 0.25 if i == 0 else 0.75) for i, label in enumerate(labels)]
+    ends = [Tip(label, "ab".index(label), 2.0, 0.25 if i == 0 else 0.75) for i, label in enumerate(labels)]
     root = Fork("n", tuple(zip(answers, ends, strict=True)), numeric=True)
     merged = _merged(root)
     assert isinstance(merged, Fork)
@@ -128,7 +126,7 @@ def test_putting_ends_together_loses_no_rows_and_no_answers() -> None:
 
 def test_answers_that_only_look_like_intervals_are_listed() -> None:
     routes = ["Oslo to Rome", "Rome to Paris"]
-    root = Fork("route", tuple((route, Leaf("same", 0, 1.0, 1.0)) for route in routes))
+    root = Fork("route", tuple((route, Tip("same", 0, 1.0, 1.0)) for route in routes))
     merged = _merged(root)
     assert isinstance(merged, Fork) and merged.branches[0][0] == "Oslo to Rome, Rome to Paris"
 
@@ -136,7 +134,7 @@ def test_answers_that_only_look_like_intervals_are_listed() -> None:
 def test_a_drawing_has_the_ends_below_each_other() -> None:
     root = Fork(
         "old",
-        (("no", Leaf("well", 0, 9.0, 0.9)), ("yes", Fork("ill", (("very", Leaf("sick", 1, 1.0, 1.0)),)))),
+        (("no", Tip("well", 0, 9.0, 0.9)), ("yes", Fork("ill", (("very", Tip("sick", 1, 1.0, 1.0)),)))),
     )
     tree = drawing(root)
     shallow, [deep] = str(tree.children[0].label), tree.children[1].children

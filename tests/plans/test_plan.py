@@ -14,8 +14,8 @@ from sulq.plans.plan import plan
 TWENTY = sulq.Schema({name: sulq.Boolean() for name in [*(f"x{j}" for j in range(20)), "y"]})
 FOUR = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "c", "d", "y")})
 RULE = sulq.Conjunction("y")
-MASKED = sulq.MaskedParity()
-MASKED_SCHEMA = sulq.masked_parity_schema(8)
+MASKED = sulq.theory.MaskedParity()
+MASKED_SCHEMA = sulq.theory.masked_parity_schema(8)
 MODELS: list[Model] = ["sample", "curator", "crowd"]
 
 
@@ -82,20 +82,20 @@ def test_a_plan_says_what_it_rests_on_and_what_to_run() -> None:
     assert (masked.rounds, masked.queries) == (2, 9)
     assert masked.tolerances == (1 / 33,) * 8 + (0.2,)
     assert masked.covered and "whenever the first answers" in masked.reuse
-    assert plan(sulq.MaskedParity(adaptive=False), MASKED_SCHEMA, epsilon=1).rounds == 1
-    single = plan(sulq.MaskedParity(paper=True), MASKED_SCHEMA, epsilon=1)
+    assert plan(sulq.theory.MaskedParity(adaptive=False), MASKED_SCHEMA, epsilon=1).rounds == 1
+    single = plan(sulq.theory.MaskedParity(paper=True), MASKED_SCHEMA, epsilon=1)
     assert single.rows.tight is not None and single.rows.tight > (masked.rows.tight or 0)
 
 
 def test_parity_and_selection_have_plans_of_their_own() -> None:
     parity = plan(sulq.Parity("y"), TWENTY, epsilon=1)
-    assert parity.rows.tight == sulq.parity_rows(20, 0.1, 0.05, 1.0)
+    assert parity.rows.tight == sulq.classes.sizes.parity_rows(20, 0.1, 0.05, 1.0)
     assert plan(sulq.Parity("y"), TWENTY, epsilon=1, rows=10_000).error.tight < 0.03  # type: ignore[operator]
-    chosen = plan(sulq.Select(sulq.MonotoneConjunctions(), "y"), FOUR, epsilon=1, error=0.05)
-    assert chosen.rows.tight == sulq.occam_rows(2**4, 0.05, 0.05, 1.0)
+    chosen = plan(sulq.Select(sulq.classes.MonotoneConjunctions(), "y"), FOUR, epsilon=1, error=0.05)
+    assert chosen.rows.tight == sulq.classes.sizes.occam_rows(2**4, 0.05, 0.05, 1.0)
     assert chosen.rows.paper is not None and chosen.rows.paper > chosen.rows.tight
     listed = plan(sulq.Select(["a", "b"], "y"), FOUR, epsilon=1, error=0.05)
-    assert listed.rows.tight == sulq.occam_rows(2, 0.05, 0.05, 1.0)
+    assert listed.rows.tight == sulq.classes.sizes.occam_rows(2, 0.05, 0.05, 1.0)
     for refused in ({"model": "crowd"}, {"noise_rate": 0.1}):
         with pytest.raises(sulq.QueryError, match="trusted curator"):
             plan(sulq.Parity("y"), FOUR, epsilon=1, **refused)  # type: ignore[arg-type]

@@ -24,8 +24,8 @@ FEWEST = 31
 D = 3
 BITS = sulq.Schema({name: sulq.Boolean() for name in [*(f"x{j}" for j in range(D)), "y"]})
 CONJUNCTION = sulq.Conjunction("y", error=Fraction(1, 4), confidence=SURE)
-MASKED = sulq.MaskedParity(confidence=SURE)
-MASKED_SCHEMA = sulq.masked_parity_schema(4)
+MASKED = sulq.theory.MaskedParity(confidence=SURE)
+MASKED_SCHEMA = sulq.theory.masked_parity_schema(4)
 EPSILON: dict[Model, Fraction] = {"curator": Fraction(1, 2), "crowd": Fraction(2)}
 """Small enough for noise to decide: without it a third of the rows would do."""
 MODELS: list[Model] = ["sample", "curator", "crowd"]
@@ -60,7 +60,7 @@ def finds_the_conjunction(
 
 def finds_the_parity(learner: Any, rows: int, model: Model, rate: float, rng: np.random.Generator) -> bool:
     secret, mask = tuple(rng.integers(0, 2, 4).tolist()), int(rng.integers(0, 2))
-    examples = sulq.masked_parity_rows(secret, mask, rows, rng)
+    examples = sulq.theory.masked_parity_rows(secret, mask, rows, rng)
     examples["label"] = examples["label"] ^ (rng.random(rows) < rate)
     oracle = asked_of(sulq.open(examples, MASKED_SCHEMA, threads=1), model)
     rule = learner.learn(oracle.denoised("label", rate) if rate else oracle)

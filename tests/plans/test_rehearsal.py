@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.plans.asked import Watched
 from sulq.plans.rehearsal import made_up, rehearse
+from sulq.plans.watching import Watched
 from sulq.sources.readers import PIECE
 
 COLUMNS = {

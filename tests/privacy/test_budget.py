@@ -11,17 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sulq.errors import SulqError
-from sulq.privacy.budget import (
-    ZCDP,
-    ApproxDP,
-    Budget,
-    PureDP,
-    budget,
-    cost_of_pure,
-    exact,
-    parallel,
-    sequential,
-)
+from sulq.numbers import rational
+from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, budget, cost_of_pure, parallel, sequential
 from sulq.privacy.conversion import delta_of
 
 BAD = [
@@ -65,7 +56,7 @@ def test_a_number_means_what_it_says(given_as: object, number: Fraction) -> None
 
 @given(st.floats(min_value=1e-300, max_value=1e300))
 def test_a_float_is_its_shortest_decimal_and_comes_back(value: float) -> None:
-    number = exact("x", value)
+    number = rational("x", value)
     assert number == Fraction(repr(value))
     assert float(number) == value
 
@@ -90,7 +81,7 @@ def test_numbers_too_large_for_a_float_are_refused() -> None:
 
 
 def test_ten_tenths_make_one() -> None:
-    assert sequential([exact("epsilon", 0.1)] * 10) == PureDP(1).total
+    assert sequential([rational("epsilon", 0.1)] * 10) == PureDP(1).total
     assert sum([0.1] * 10) != 1.0
 
 

@@ -11,7 +11,9 @@ import sulq
 from sulq.queries.scope import Scope
 
 
-def scores(choice: sulq.Choice, scope: Scope, rows: list[tuple[int, int]], labels: int) -> np.ndarray:
+def scores(
+    choice: sulq.queries.choose.Choice, scope: Scope, rows: list[tuple[int, int]], labels: int
+) -> np.ndarray:
     columns = {"a": [a for a, _ in rows], "b": [(a + y) % 2 for a, y in rows], "y": [y for _, y in rows]}
     people = sulq.open({name: np.array(column, dtype=int) for name, column in columns.items()}, scope.schema)
     return choice.scores(people.sums(choice.parts), scope)
@@ -55,6 +57,6 @@ def test_purity_sees_what_majorities_do_not() -> None:
 
 def test_a_choice_is_read_back_with_its_score() -> None:
     asked = sulq.Round([sulq.choose(["a"], label="y", score="purity")], share=1)
-    assert sulq.parse_round(asked.canonical) == asked
+    assert sulq.queries.canonical.parse_round(asked.canonical) == asked
     with pytest.raises(sulq.QueryError, match="purity"):
         sulq.choose(["a"], label="y", score="gain")  # type: ignore[arg-type]

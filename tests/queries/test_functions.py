@@ -83,7 +83,7 @@ def test_it_stays_in_its_process() -> None:
     assert function.key == function.key
     assert function.key != sulq.row_function(lambda rows: rows["n"], ["n"], 0, 9).key
     with pytest.raises(sulq.QueryError, match="process that made it"):
-        sulq.parse(function.form)
+        sulq.queries.canonical.parse(function.form)
     assert (function + 1).given(kg=sulq.col("n")).key == (function + 1).key
     with pytest.raises(sulq.QueryError, match="cannot be replaced"):
         function.given(n=sulq.col("kg"))
@@ -92,7 +92,7 @@ def test_it_stays_in_its_process() -> None:
 def test_a_range_and_columns_are_needed() -> None:
     with pytest.raises(sulq.QueryError, match="names the columns"):
         sulq.row_function(lambda rows: 0, [], 0, 1)
-    with pytest.raises(sulq.SchemaError):
+    with pytest.raises(sulq.errors.SchemaError):
         sulq.row_function(lambda rows: 0, ["n"], 1, 0)
     with pytest.raises(sulq.QueryError, match="width"):
         sulq.row_function(lambda rows: 0, ["n"], 0, 1, width=0)

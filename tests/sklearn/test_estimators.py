@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sulq
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
 from sulq.sklearn import (
     PCA,
     ConjunctionClassifier,
@@ -272,7 +272,7 @@ def test_a_fit_spends_its_epsilon_and_a_ledger_file_remembers(tmp_path: Path) ->
     assert tree(epsilon=1, ledger=str(path)).fit(PEOPLE, OLD).hypothesis_ == first.hypothesis_
     with pytest.raises(sulq.BudgetError, match="it was not made"):
         tree(epsilon=1, ledger=path, pick="counts").fit(PEOPLE, OLD)
-    with pytest.raises(sulq.LedgerError):
+    with pytest.raises(sulq.errors.LedgerError):
         tree(epsilon=2, ledger=path).fit(PEOPLE, OLD)
 
 

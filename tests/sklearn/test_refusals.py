@@ -89,7 +89,7 @@ def test_bounds_that_make_no_sense_are_refused(bounds: Any, words: str) -> None:
 
 
 def test_bounds_without_an_end_are_refused() -> None:
-    refused(PCA(epsilon=1, bounds=(0, float("inf"))), sulq.SchemaError, "finite")
+    refused(PCA(epsilon=1, bounds=(0, float("inf"))), sulq.errors.SchemaError, "finite")
 
 
 def test_a_column_that_cannot_vary_is_refused_where_it_has_no_scale() -> None:
@@ -111,7 +111,7 @@ def test_bounds_and_a_schema_are_refused() -> None:
 
 
 def test_a_schema_must_have_the_columns() -> None:
-    refused(PCA(epsilon=1, schema={"c": sulq.Real(0, 1)}), sulq.SchemaError, "no column 'c'")
+    refused(PCA(epsilon=1, schema={"c": sulq.Real(0, 1)}), sulq.errors.SchemaError, "no column 'c'")
     refused(
         PCA(epsilon=1, schema={"c": sulq.Real(0, 1)}), ValueError, "2 columns without names", X.to_numpy()
     )

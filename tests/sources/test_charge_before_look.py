@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sulq
+from sulq.ledger.ledger import Ledger
 from sulq.plans.rehearsal import _MadeUp
-from sulq.privacy.ledger import Ledger
 from sulq.sources import readers
 from sulq.sources.csv_files import CsvFiles
 from sulq.sources.encoding import Encoder

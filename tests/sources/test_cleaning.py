@@ -138,7 +138,7 @@ def test_a_type_that_cannot_be_read_is_refused_before_any_row(frame_type: str) -
     frame: Any = pd.DataFrame({"x": [datetime.datetime(2020, 1, 1)]})
     if frame_type == "arrow":
         frame = pa.table({"x": [[1, 2]]})
-    with pytest.raises(sulq.SchemaError, match="column 'x' is declared real but holds"):
+    with pytest.raises(sulq.errors.SchemaError, match="column 'x' is declared real but holds"):
         sulq.open(frame, {"x": sulq.Real(0, 1)})
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import sulq
 from sulq.cli import main
-from sulq.privacy.ledger import Ledger
+from sulq.ledger.ledger import Ledger
 
 SCHEMA = {"sick": sulq.Boolean()}
 ROUND = sulq.Round([sulq.count(where=sulq.col("sick"))], share=0.75)
@@ -120,7 +120,7 @@ def test_a_file_with_two_names_is_read_once_and_needs_a_ledger_that_is_named(
     os.link(people, other)
     assert sick(tmp_path / f"people*{people.suffix}") == 2
     for name in (people, other):
-        with pytest.raises(sulq.LedgerError, match="hard link"):
+        with pytest.raises(sulq.errors.LedgerError, match="hard link"):
             spend(name)
     sulq.open(other, SCHEMA).curator(epsilon=1, ledger=tmp_path / "named").ledger.close()
     other.unlink()
@@ -133,13 +133,13 @@ def test_several_files_need_a_ledger_that_is_named(people: Path, tmp_path: Path)
     assert sick(pattern) == 2, "the link is the same file"
     written(tmp_path / f"more{people.suffix}", [True])
     assert sick(pattern) == 3
-    with pytest.raises(sulq.LedgerError, match="the data is 2 files"):
+    with pytest.raises(sulq.errors.LedgerError, match="the data is 2 files"):
         spend(pattern)
     assert not list(tmp_path.glob("*ledger*"))
     curator = sulq.open(pattern, SCHEMA).curator(epsilon=1, ledger=tmp_path / "named")
     curator.ask(ROUND)
     written(tmp_path / f"new{people.suffix}", [True])
-    with pytest.raises(sulq.LedgerError, match="rows"):
+    with pytest.raises(sulq.errors.LedgerError, match="rows"):
         sulq.open(pattern, SCHEMA).curator(epsilon=1, ledger=tmp_path / "named")
 
 
@@ -154,7 +154,7 @@ def test_a_ledger_from_before_names_were_resolved_is_not_forgotten(people: Path,
     ):
         kept = tmp_path / older
         sulq.open(people, SCHEMA).curator(epsilon=1, ledger=kept).ledger.close()
-        with pytest.raises(sulq.LedgerError, match="move it to"):
+        with pytest.raises(sulq.errors.LedgerError, match="move it to"):
             spend(name)
         kept.rename(f"{people}.ledger")
         spend(name)
@@ -170,7 +170,7 @@ def test_tables_of_one_database_do_not_answer_for_each_other(tmp_path: Path) -> 
     first.ask(ROUND)
     assert first.ledger.path == Path(f"{path}.ledger")
     first.ledger.close()
-    with pytest.raises(sulq.LedgerError, match="table"):
+    with pytest.raises(sulq.errors.LedgerError, match="table"):
         sulq.open(path, SCHEMA, table="other").curator(epsilon=1)
 
 
@@ -190,10 +190,10 @@ def test_one_database_at_a_time_and_a_readable_one(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as connection:
             connection.execute("CREATE TABLE t AS SELECT true AS sick")
-    with pytest.raises(sulq.SchemaError, match="matches 2 databases"):
+    with pytest.raises(sulq.errors.SchemaError, match="matches 2 databases"):
         sulq.open(tmp_path / "*.duckdb", SCHEMA, table="t")
     (tmp_path / "c.duckdb").write_bytes(b"nothing of the kind")
-    with pytest.raises(sulq.SchemaError, match="not a DuckDB database"):
+    with pytest.raises(sulq.errors.SchemaError, match="not a DuckDB database"):
         sulq.open(tmp_path / "c.duckdb", SCHEMA, table="t")
 
 

@@ -205,7 +205,7 @@ def test_numbers_of_every_width_are_clamped(column: Any) -> None:
 )
 def test_a_column_is_refused_for_its_type_alone(values: Any) -> None:
     for some in (values, *([values[:0]] if values.ndim else [])):
-        with pytest.raises(sulq.SchemaError) as caught:
+        with pytest.raises(sulq.errors.SchemaError) as caught:
             sulq.open({"x": some}, {"x": sulq.Real(0, 1)})
         assert caught.value.__context__ is None
 

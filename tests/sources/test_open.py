@@ -38,7 +38,7 @@ SCHEMA = {"x": sulq.Real(0, 10)}
     ],
 )
 def test_bad_input_is_refused(data: Any, settings: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(sulq.SchemaError, match=complaint):
+    with pytest.raises(sulq.errors.SchemaError, match=complaint):
         sulq.open(data, SCHEMA, **settings)
 
 
@@ -54,17 +54,17 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         ("h.csv.gz", b"\x1f\x8bx\n1\n", "cannot be read"),
     ):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(sulq.SchemaError, match=complaint):
+        with pytest.raises(sulq.errors.SchemaError, match=complaint):
             sulq.open(tmp_path / name, SCHEMA)
     (tmp_path / "i1.csv").write_text("x\n1\n")
     (tmp_path / "i2.csv").write_text("y\n1\n")
-    with pytest.raises(sulq.SchemaError, match="different headers"):
+    with pytest.raises(sulq.errors.SchemaError, match="different headers"):
         sulq.open(tmp_path / "i*.csv", SCHEMA)
-    with pytest.raises(sulq.SchemaError, match="several kinds"):
+    with pytest.raises(sulq.errors.SchemaError, match="several kinds"):
         sulq.open(tmp_path / "*", SCHEMA)
     pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "h1.parquet")
     pl.DataFrame({"x": ["1"]}).write_parquet(tmp_path / "h2.parquet")
-    with pytest.raises(sulq.SchemaError, match="other columns or types"):
+    with pytest.raises(sulq.errors.SchemaError, match="other columns or types"):
         sulq.open(str(tmp_path / "h*.parquet"), SCHEMA)
 
 
@@ -76,9 +76,9 @@ def test_every_kind_of_input_opens(tmp_path: Path) -> None:
     database = tmp_path / "people.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute("CREATE TABLE people AS SELECT 2.5 AS x UNION ALL SELECT 1.0")
-    with pytest.raises(sulq.SchemaError, match="which table="):
+    with pytest.raises(sulq.errors.SchemaError, match="which table="):
         sulq.open(database, SCHEMA)
-    with pytest.raises(sulq.SchemaError, match="no table 'nobody'"):
+    with pytest.raises(sulq.errors.SchemaError, match="no table 'nobody'"):
         sulq.open(database, SCHEMA, table="nobody")
     (tmp_path / "t.tsv").write_text("other\tx\na\t2.5\nb\t1\n")
     with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
@@ -179,14 +179,14 @@ def test_a_name_with_a_dot_is_no_path(tmp_path: Path, order: list[str]) -> None:
 )
 def test_columns_that_arrow_has_no_type_for_are_named(values: Any) -> None:
     for data in ({"x": values}, *([pd.DataFrame({"x": values})] if values.ndim == 1 else [])):
-        with pytest.raises(sulq.SchemaError, match="cannot be read: give one dimension") as caught:
+        with pytest.raises(sulq.errors.SchemaError, match="cannot be read: give one dimension") as caught:
             sulq.open(data, SCHEMA)
         assert caught.value.__context__ is None
 
 
 def test_lists_name_nobody() -> None:
     nested = pa.table({"x": [1.0], "who": [[1, 2]]})
-    with pytest.raises(sulq.SchemaError, match="names people but holds list"):
+    with pytest.raises(sulq.errors.SchemaError, match="names people but holds list"):
         sulq.open(nested, sulq.Schema(dict(SCHEMA), unit=sulq.Unit("who", 1)))
 
 

@@ -85,7 +85,7 @@ def test_it_works_with_columns_on_disk_and_with_no_rows() -> None:
 
 
 def test_a_missing_person_column_is_refused() -> None:
-    with pytest.raises(sulq.SchemaError, match="no column 'who'"):
+    with pytest.raises(sulq.errors.SchemaError, match="no column 'who'"):
         sulq.open(pd.DataFrame({"x": [1], "c": ["a"]}), sulq.Schema(COLUMNS, sulq.Unit("who", rows=1)))
 
 
@@ -225,7 +225,7 @@ def test_people_are_told_apart_in_every_type_of_arrow(column: pa.Array, tmp_path
 )
 def test_types_that_name_nobody_are_refused_before_a_row_is_read(column: pa.Array) -> None:
     schema = sulq.Schema({"x": sulq.Integer(0, 9)}, sulq.Unit("who", rows=1))
-    with pytest.raises(sulq.SchemaError, match="names people but holds"):
+    with pytest.raises(sulq.errors.SchemaError, match="names people but holds"):
         sulq.open(pa.table({"who": column, "x": [1, 2]}), schema)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.sources.storage import Column, Storage
+from sulq.sources.storage import Storage, StoredColumn
 
 
 def test_columns_go_to_disk_when_memory_is_used_up() -> None:
@@ -75,18 +75,18 @@ def test_an_answer_that_was_interrupted_is_right_the_next_time(
     source = sulq.open(duckdb.sql("SELECT 1.0 AS x FROM range(200_000)"), {"x": sulq.Real(-1, 1)})
     if of_some:
         source = source.only(np.arange(100))
-    write = Column.write
+    write = StoredColumn.write
 
-    def interrupted(column: Column, start: int, values: np.ndarray[Any, Any]) -> None:
+    def interrupted(column: StoredColumn, start: int, values: np.ndarray[Any, Any]) -> None:
         if (start > 0 and not of_some) or len(values) == 100:
             raise KeyboardInterrupt
         write(column, start, values)
 
     assert source.rows in (100, 200_000)
-    monkeypatch.setattr(Column, "write", interrupted)
+    monkeypatch.setattr(StoredColumn, "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         source.exact().ask(asked)
-    monkeypatch.setattr(Column, "write", write)
+    monkeypatch.setattr(StoredColumn, "write", write)
     assert source.exact().ask(asked)[0].value == pytest.approx(source.rows, rel=1e-3)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sulq.commands.outcome import spending
 from sulq.errors import BudgetError, SulqError
+from sulq.numbers import Numeric, rational
+from sulq.oracles.assembly import IN_MEMORY
 from sulq.oracles.curator import Curator
-from sulq.oracles.open import IN_MEMORY
 from sulq.privacy.budget import Budget, budget
-from sulq.queries.query import Exact, rational
 from sulq.queries.rounds import Round
 from sulq.sources.source import Source
 from sulq.tables import amount
@@ -94,7 +94,7 @@ def check_payable(curator: Curator, first: Round) -> None:
         raise BudgetError(curator.calibration.unit, cost, curator.remaining)
 
 
-def check_affordable(curator: Curator, share: Exact | None, run: str, ledger: Path) -> None:
+def check_affordable(curator: Curator, share: Numeric | None, run: str, ledger: Path) -> None:
     """That a new run can be paid for to its end: half a tree is worth nothing, and costs half."""
     if share is None or any(own.name == run for own in curator.ledger.runs()):
         return

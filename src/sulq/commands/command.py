@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sulq.beyond.parity import Parity
-from sulq.beyond.select import Select
 from sulq.commands.reading import SYNTAX
 from sulq.learners.learner import Learner
+from sulq.learners.parity import Parity
+from sulq.learners.select import Select
 from sulq.schema import Schema
 
 Taught: TypeAlias = Learner[Any] | Parity | Select

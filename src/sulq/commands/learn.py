@@ -12,8 +12,6 @@ from typing import TypeVar
 from rich.console import Console
 from rich.text import Text
 
-from sulq.beyond.parity import Parity
-from sulq.beyond.select import Select
 from sulq.commands.checks import (
     budget_given,
     check_affordable,
@@ -31,16 +29,18 @@ from sulq.commands.releases import Releasing, release_of
 from sulq.commands.report import report
 from sulq.commands.show import clear_line, show_outcome, show_rehearsal, show_release, told_of, warn
 from sulq.errors import LedgerError, SulqError
-from sulq.learners.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.hypothesis import Hypothesis, Origin
 from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
+from sulq.learners.parity import Parity
+from sulq.learners.select import Select
+from sulq.ledger.ledger import Ledger
+from sulq.ledger.purpose import differences, terms, whole
+from sulq.oracles.assembly import IN_MEMORY
 from sulq.oracles.curator import Curator
-from sulq.oracles.open import IN_MEMORY
-from sulq.plans.asked import Watched
 from sulq.plans.rehearsal import made_up, rehearse
+from sulq.plans.watching import Watched
 from sulq.privacy.budget import Budget
-from sulq.privacy.ledger import Ledger
-from sulq.privacy.purpose import differences, terms, whole
 from sulq.schema import Schema
 from sulq.sources.source import Source
 from sulq.sources.source import open as open_source

@@ -8,16 +8,16 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from sulq.beyond.select import Select
-from sulq.commands.beyond import BEYOND, add_selection, selected_conjunction
 from sulq.commands.command import Command, Taught, bins_option, features_option, label_option, share_option
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
+from sulq.commands.selection import BEYOND, add_selection, selected_conjunction
 from sulq.errors import QueryError
 from sulq.learners.components import PCA
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
 from sulq.learners.perceptron import Perceptron
+from sulq.learners.select import Select
 from sulq.queries.expressions import col
 from sulq.queries.scope import Scope
 from sulq.schema import Integer, Real, Schema

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sulq.learners.hypothesis import Hypothesis, Origin
-from sulq.plans.asked import Asked
+from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.plans.watching import AskedRound
 from sulq.privacy.budget import ApproxDP, Budget, PureDP
 from sulq.privacy.conversion import epsilon_of
 from sulq.queries.query import Neighbours
@@ -42,7 +42,7 @@ class Outcome:
 
     title: str
     hypothesis: Hypothesis | None
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedRound, ...]
     account: Account | None
     origin: Origin
     schema: Schema

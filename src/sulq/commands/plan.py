@@ -13,21 +13,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sulq.beyond.parity import Parity
 from sulq.commands.command import Command
 from sulq.commands.files import write_whole
 from sulq.commands.learners import COMMANDS
 from sulq.commands.show import rounds_table
 from sulq.errors import QueryError, SulqError
 from sulq.learners.conjunction import Conjunction
-from sulq.learners.masked_parity import MaskedParity
+from sulq.learners.parity import Parity
 from sulq.pictures import lines
-from sulq.pictures.lines import Axis, Line, spanning
+from sulq.pictures.lines import Line, Scale, spanning
 from sulq.plans.bounds import Both
 from sulq.plans.models import Model
 from sulq.plans.plan import Plan, plan
-from sulq.samples.masked_parity import masked_parity_schema
 from sulq.schema import Boolean, Schema
+from sulq.theory.masked_examples import masked_parity_schema
+from sulq.theory.masked_parity import MaskedParity
 
 NAMES: dict[Model, str] = {
     "sample": "a sample, no privacy",
@@ -268,8 +268,8 @@ def _said(number: float | None) -> str:
 @dataclass(frozen=True)
 class _Picture:
     title: str
-    across: Axis
-    up: Axis
+    across: Scale
+    up: Scale
     drawn: tuple[Line, ...]
 
     def svg(self) -> str:
@@ -291,6 +291,6 @@ def _picture(subject: Subject, options: argparse.Namespace, models: tuple[Model,
         points = tuple((epsilon, float(rows)) for epsilon, rows in needed.items() if rows is not None)
         drawn.append(Line(NAMES[model], points))
     title = f"Rows it takes to learn a {subject.name.replace('-', ' ')} of {options.dimension} bits"
-    across = Axis("ε", EPSILONS[0], EPSILONS[-1], powers=True)
+    across = Scale("ε", EPSILONS[0], EPSILONS[-1], powers=True)
     up = spanning("rows", [rows for line in drawn for _, rows in line.points], powers=True)
     return _Picture(title, across, up, tuple(drawn))

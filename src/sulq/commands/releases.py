@@ -8,14 +8,15 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from sulq.beyond.classes import Setting
-from sulq.beyond.door import condition, pure
-from sulq.beyond.parity import Parity
-from sulq.beyond.samples import occam_rows
-from sulq.beyond.select import Select
+from sulq.classes.boolean import Setting
+from sulq.classes.sizes import occam_rows
+from sulq.learners.door import pure
+from sulq.learners.parity import Parity
+from sulq.learners.select import Select
+from sulq.numbers import Numeric, rational
 from sulq.oracles.curator import Curator
-from sulq.plans.asked import BETA, Asked, Question
-from sulq.queries.query import Exact, rational
+from sulq.plans.watching import BETA, AskedRound, Question
+from sulq.queries.attributes import condition
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def release_of(learner: Parity | Select, curator: Curator) -> Release:
     """What a learner would ask of a curator; refused if the learner would be. No row is looked at.
 
     >>> import sulq
-    >>> learner = sulq.Select(sulq.Stumps(), "bought_drugs", error="0.05")
+    >>> learner = sulq.Select(sulq.classes.Stumps(), "bought_drugs", error="0.05")
     >>> release = release_of(learner, sulq.randhie().curator(epsilon=1))
     >>> release.question.describe(), release.needed
     ('which of 206 hypotheses is wrong least often', 6647)
@@ -62,20 +63,22 @@ def release_of(learner: Parity | Select, curator: Curator) -> Release:
 class Releasing(Curator):
     """A curator that keeps what was released, and tells of it as `Watched` does."""
 
-    def __init__(self, curator: Curator, question: Question, tell: Callable[[Asked, bool], None]) -> None:
+    def __init__(
+        self, curator: Curator, question: Question, tell: Callable[[AskedRound, bool], None]
+    ) -> None:
         super().__init__(**_settings(curator))
-        self.asked: list[Asked] = []
+        self.asked: list[AskedRound] = []
         self._question = question
         self._tell = tell
 
     def release(
         self, form: dict[str, Any], cost: Fraction, look: Callable[[], Any], run: str = "main"
     ) -> Any:
-        self._tell(Asked(1, (self._question,), cost), False)
+        self._tell(AskedRound(1, (self._question,), cost), False)
         before, started = self._charged(run), time.perf_counter()
         answer = super().release(form, cost, look, run)
         charged, seconds = self._charged(run) - before, time.perf_counter() - started
-        self.asked.append(Asked(1, (self._question,), cost, charged, seconds))
+        self.asked.append(AskedRound(1, (self._question,), cost, charged, seconds))
         self._tell(self.asked[-1], True)
         return answer
 
@@ -144,5 +147,5 @@ def _sure(learner: Parity | Select, needed: int) -> str:
     return f"{_percent(learner.confidence)} sure, from {needed:,} rows on"
 
 
-def _percent(share: Exact) -> str:
+def _percent(share: Numeric) -> str:
     return f"{float(100 * rational('share', share)):.4g} %"

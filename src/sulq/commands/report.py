@@ -12,8 +12,8 @@ from pathlib import Path
 
 from sulq.commands.outcome import Account, Outcome, promise_in_words
 from sulq.commands.releases import Promised
-from sulq.learners.hypothesis import Hypothesis
-from sulq.plans.asked import Asked
+from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.plans.watching import AskedRound
 from sulq.schema import Schema
 
 STYLE = """
@@ -98,7 +98,7 @@ def _learned(outcome: Outcome) -> str:
 def _to_predict_with(found: Hypothesis) -> str:
     return (
         "<h2>To predict with it</h2>"
-        f"<p>Read this text with <code>sulq.{type(found).__name__}.from_json</code>.</p>"
+        f"<p>Read this text with <code>sulq.hypotheses.{type(found).__name__}.from_json</code>.</p>"
         f"<details><summary>JSON</summary><pre>{escape(_pretty(found.to_json()))}</pre></details>"
     )
 
@@ -123,7 +123,7 @@ def _promise(account: Account, schema: Schema) -> str:
     return f"<h2>The promise: {escape(account.budget.describe())}</h2>{told}"
 
 
-def _rounds(rounds: tuple[Asked, ...], account: Account | None) -> str:
+def _rounds(rounds: tuple[AskedRound, ...], account: Account | None) -> str:
     lines = [
         [str(asked.number), asked.describe(), f"{asked.numbers:,}"]
         + ([] if account is None else [account.words(asked.cost), asked.errors()])

@@ -14,8 +14,8 @@ from rich.text import Text
 from sulq.commands.outcome import SYMBOLS, Account, Outcome, spending
 from sulq.commands.releases import Release
 from sulq.oracles.curator import Curator
-from sulq.plans.asked import Asked
 from sulq.plans.rehearsal import Rehearsal
+from sulq.plans.watching import AskedRound
 from sulq.tables import amount
 
 CLEAR = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
@@ -31,13 +31,13 @@ def warn(console: Console) -> None:
     )
 
 
-def told_of(console: Console, curator: Curator | None) -> Callable[[Asked, bool], None]:
+def told_of(console: Console, curator: Curator | None) -> Callable[[AskedRound, bool], None]:
     """Tells of rounds as they are asked: on a terminal on one line that goes away, else a line for each.
 
     A spinner would fight for the cursor with the bar that a source shows while it sums for long.
     """
 
-    def tell(asked: Asked, done: bool) -> None:
+    def tell(asked: AskedRound, done: bool) -> None:
         line = f"round {asked.number}: {asked.describe()} (numbers: {asked.numbers:,})"
         if curator is not None:
             unit = curator.calibration.unit
@@ -112,7 +112,7 @@ def show_release(release: Release, curator: Curator, rows: int | None, ledger: s
     console.print(
         Text(f"A rehearsal under {curator.promise}. The data was not asked, and nothing was spent.\n")
     )
-    console.print(rounds_table((Asked(1, (release.question,), release.cost),), total, unit))
+    console.print(rounds_table((AskedRound(1, (release.question,), release.cost),), total, unit))
     whole = f"\nOne release, for {spending(release.cost, unit)} of {amount(total)}; {ledger}."
     console.print(Text(whole), soft_wrap=True)
     if release.needed is not None:
@@ -120,7 +120,7 @@ def show_release(release: Release, curator: Curator, rows: int | None, ledger: s
         console.print(Text(f"The promise needs {release.needed:,} rows{there}."), soft_wrap=True)
 
 
-def rounds_table(rounds: tuple[Asked, ...], total: Fraction, unit: str) -> Table:
+def rounds_table(rounds: tuple[AskedRound, ...], total: Fraction, unit: str) -> Table:
     """Rounds, what each cost and how far off its answers are."""
     table = Table("round", "asks", box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("numbers", justify="right")

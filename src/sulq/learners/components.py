@@ -6,26 +6,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from rich.console import RenderableType
 
 from sulq.errors import QueryError
+from sulq.hypotheses.components import Components
 from sulq.learners.estimates import ROUND, shrunk
-from sulq.learners.features import feature_names, interval
-from sulq.learners.hypothesis import Hypothesis, Origin
-from sulq.learners.learner import Learner, Rounds
-from sulq.pictures import bars
+from sulq.learners.learner import Learner
+from sulq.numbers import Numeric, rational
+from sulq.queries.attributes import feature_names
 from sulq.queries.expressions import Node
-from sulq.queries.products import dot, gram
-from sulq.queries.query import Exact, Query, count, rational, total
+from sulq.queries.products import gram
+from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
+from sulq.talk.oracle import Rounds
 
 MEAN_STEPS = 2**10
 """The public mean is rounded to multiples of 1/1024, far finer than noise and exact on the features' grid."""
@@ -33,108 +31,6 @@ COUNT_WEIGHT = Fraction(1, 10)
 """The count only scales the variances, so where it has to be paid for it gets a small part of the budget."""
 TELLING = 0.01
 """Noise in the variances that is this small a part of them leaves the top components as they are."""
-NAMED = 4
-"""How many loadings of a component are worth reading."""
-DRAWN = 12
-"""How many are worth drawing."""
-
-
-@dataclass(frozen=True, eq=False)
-class Components(Hypothesis):
-    """A few orthonormal directions in the space of the features, each of them scaled to [−1, 1].
-
-    `features` names the columns. `mean` is what is taken off a row first (zeros after SVD). `variances` are
-    the mean squared lengths of the rows along each direction, `whole` that along all directions there are;
-    all as the oracle answered, so noisy under a curator, and of rows shortened to the learner's `norm`.
-
-    >>> import sulq
-    >>> schema = sulq.Schema({"a": sulq.Real(0, 10), "b": sulq.Real(0, 1)})
-    >>> found = Components(schema, None, ("a", "b"), (0.0, 0.0), ((0.6, 0.8),), (0.3,), 0.4)
-    >>> found.transform({"a": [10, 5], "b": [0.5, 1.0]}).round(3)
-    array([[0.6],
-           [0.8]])
-    >>> print(found.describe())
-    component 1 (75 % of the variance): +0.80 b, +0.60 a
-    >>> found.per_unit
-    ((0.12, 1.6),)
-    """
-
-    features: tuple[str, ...]
-    mean: tuple[float, ...]
-    directions: tuple[tuple[float, ...], ...]
-    variances: tuple[float, ...]
-    whole: float
-
-    @property
-    def expression(self) -> Node:
-        centred = features(*self.features) - vector(*self.mean)
-        return vector(*(dot(centred, direction) for direction in self.directions))
-
-    def predict(self, frame: Any) -> NDArray[np.float64]:
-        """Each row's coordinates along the directions, in scaled units: one column for each component."""
-        return np.asarray(super().predict(frame), dtype=np.float64).reshape(-1, len(self.directions))
-
-    def transform(self, frame: Any) -> NDArray[np.float64]:
-        """The same as `predict`, by the name that fits a projection."""
-        return self.predict(frame)
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Which part of the variance along all directions lies along each of these."""
-        return tuple(variance / self.whole if self.whole > 0 else 0.0 for variance in self.variances)
-
-    @property
-    def per_unit(self) -> tuple[tuple[float, ...], ...]:
-        """How far each component moves when a column grows by one of its own units."""
-        widths = [(high - low) / 2 for low, high in (interval(self.schema, name) for name in self.features)]
-        return tuple(
-            tuple(loading / width for loading, width in zip(direction, widths, strict=True))
-            for direction in self.directions
-        )
-
-    def describe(self) -> str:
-        lines = []
-        for number, (direction, share) in enumerate(zip(self.directions, self.shares, strict=True), 1):
-            largest = sorted(zip(direction, self.features, strict=True), key=lambda pair: -abs(pair[0]))
-            loadings = ", ".join(f"{loading:+.2f} {name}" for loading, name in largest[:NAMED])
-            lines.append(f"component {number} ({100 * share:.0f} % of the variance): {loadings}")
-        return "\n".join(lines)
-
-    def picture(self) -> str:
-        return bars.picture("Loadings of features scaled to [−1, 1]", self._panels(), DRAWN, self._caption)
-
-    def drawing(self) -> RenderableType:
-        return bars.drawing(self._panels(), DRAWN)
-
-    def _panels(self) -> list[bars.Panel]:
-        return [
-            bars.Panel(
-                f"component {number}: {100 * share:.0f} % of the variance",
-                tuple(zip(self.features, direction, strict=True)),
-            )
-            for number, (direction, share) in enumerate(zip(self.directions, self.shares, strict=True), 1)
-        ]
-
-    def _own(self) -> dict[str, Any]:
-        return {
-            "features": list(self.features),
-            "mean": list(self.mean),
-            "directions": [list(direction) for direction in self.directions],
-            "variances": list(self.variances),
-            "whole": self.whole,
-        }
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Components:
-        return cls(
-            schema,
-            origin,
-            tuple(own["features"]),
-            tuple(own["mean"]),
-            tuple(tuple(direction) for direction in own["directions"]),
-            tuple(own["variances"]),
-            own["whole"],
-        )
 
 
 @dataclass(frozen=True)
@@ -159,7 +55,7 @@ class SVD(Learner[Components]):
     components: int
     features: Sequence[str] | None = None
     norm: float | None = None
-    share: Exact = 1
+    share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         names = feature_names(schema, self.features)
@@ -192,8 +88,8 @@ class PCA(Learner[Components]):
     components: int
     features: Sequence[str] | None = None
     norm: float | None = None
-    share: Exact = 1
-    mean_share: Exact = Fraction(3, 20)
+    share: Numeric = 1
+    mean_share: Numeric = Fraction(3, 20)
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         names = feature_names(schema, self.features)

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.learners.features import attribute
-from sulq.learners.hypothesis import Rule
-from sulq.learners.learner import Learner, Rounds
+from sulq.hypotheses.rules import Rule
+from sulq.learners.learner import Learner
+from sulq.numbers import Numeric, rational
+from sulq.queries.attributes import attribute
 from sulq.queries.expressions import Node, col
-from sulq.queries.query import Exact, mean, rational
+from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Schema
+from sulq.talk.oracle import Rounds
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,10 @@ class Conjunction(Learner[Rule]):
 
     label: str | Node
     features: Sequence[str | Node] | None = None
-    error: Exact = Fraction(1, 10)
-    confidence: Exact = Fraction(95, 100)
+    error: Numeric = Fraction(1, 10)
+    confidence: Numeric = Fraction(95, 100)
     negations: bool = False
-    share: Exact | None = None
+    share: Numeric | None = None
 
     def rounds(self, schema: Schema) -> Rounds[Rule]:
         literals, label = self.literals(schema), self._label(schema)

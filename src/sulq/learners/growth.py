@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.learners.tree import End, Split, Tree
+from sulq.hypotheses.tree import End, Split, Tree
 from sulq.queries.expressions import Compare, Constant, Node
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope

@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.learners.features import attribute
+from sulq.hypotheses.tree import Tree
 from sulq.learners.growth import SPREAD, Draft, gain
-from sulq.learners.learner import Learner, Rounds
-from sulq.learners.tree import Tree
+from sulq.learners.learner import Learner
+from sulq.numbers import Numeric, rational
+from sulq.queries.attributes import attribute
 from sulq.queries.choose import Score, choose
 from sulq.queries.codes import Bins, Cross
 from sulq.queries.expressions import Column, Compare, Constant, Node
 from sulq.queries.facts import Code
-from sulq.queries.query import Exact, count, rational
+from sulq.queries.query import count
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Kind, Real, Schema
 from sulq.talk.answers import Answer
+from sulq.talk.oracle import Rounds
 
 AMOUNT = 1000
 """A number from 0 to this or more is taken for an amount, as of money: small ones are many, large few."""
@@ -107,7 +109,7 @@ class ID3(Learner[Tree]):
     ahead: int | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     prune: float = 0.5
-    share: Exact = 1
+    share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Tree]:
         label, questions, way = self._label(schema), self.questions(schema), self._way(schema)

@@ -6,26 +6,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from rich.console import RenderableType
 
 from sulq.errors import QueryError
+from sulq.hypotheses.centres import Centres
 from sulq.learners.cells import Floats, cleaned, clustered, cuts, moments, places, pooled, within
 from sulq.learners.estimates import ROUND
-from sulq.learners.features import feature_names, interval
-from sulq.learners.hypothesis import Hypothesis, Origin
-from sulq.learners.learner import Learner, Rounds
-from sulq.pictures import centres as pictures
+from sulq.learners.learner import Learner
+from sulq.numbers import Numeric, rational
+from sulq.queries.attributes import feature_names
 from sulq.queries.cases import clip
 from sulq.queries.codes import Nearest, bins, lookup, nearest
 from sulq.queries.expressions import Node
-from sulq.queries.query import Exact, Query, count, rational, total
+from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import FEATURE_BITS, clip_norm, features, vector
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
+from sulq.talk.oracle import Rounds
 
 FINEST = 64
 """The most bins of a column on its own, in the first round."""
@@ -42,70 +41,6 @@ SHARES = (Fraction(3, 20), Fraction(11, 20))
 """What the columns' and the cells' rounds get of the budget; the steps get the rest, in equal parts."""
 SIZE_WEIGHT = Fraction(1, 4)
 """Of the sizes in a step, against 1 for the sums: see `step`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Centres(Hypothesis):
-    """k centres: a row belongs to the nearest.
-
-    `centres` has each public interval scaled to [−1, 1]; `natural` has the columns' own units. `sizes` says
-    about how many rows are nearest to each.
-
-    >>> import sulq
-    >>> schema = sulq.Schema({"age": sulq.Real(0, 100)})
-    >>> young_and_old = Centres(schema, None, ("age",), ((-0.5,), (0.5,)), (10.0, 20.0))
-    >>> print(young_and_old.describe())
-    cluster  rows  age
-          0    10   25
-          1    20   75
-    >>> young_and_old.predict({"age": [10.0, 90.0]})
-    array([0, 1], dtype=uint8)
-    """
-
-    features: tuple[str, ...]
-    centres: tuple[tuple[float, ...], ...]
-    sizes: tuple[float, ...]
-
-    @property
-    def expression(self) -> Node:
-        return nearest(features(*self.features), self.centres)
-
-    @property
-    def natural(self) -> tuple[tuple[float, ...], ...]:
-        """The centres in the columns' own units."""
-        ends = [interval(self.schema, name) for name in self.features]
-        return tuple(
-            tuple(low + (x + 1) / 2 * (high - low) for x, (low, high) in zip(centre, ends, strict=True))
-            for centre in self.centres
-        )
-
-    def describe(self) -> str:
-        table = [["cluster", "rows", *self.features]]
-        for number, (size, centre) in enumerate(zip(self.sizes, self.natural, strict=True)):
-            table.append([str(number), f"{size:.0f}", *(f"{x:.6g}" for x in centre)])
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table
-        )
-
-    def picture(self) -> str:
-        return pictures.picture(*self._drawn(), note=self._caption)
-
-    def drawing(self) -> RenderableType:
-        return pictures.drawing(*self._drawn())
-
-    def _drawn(self) -> tuple[list[pictures.Axis], list[pictures.Centre]]:
-        axes = [pictures.Axis(name, *interval(self.schema, name)) for name in self.features]
-        return axes, pictures.centres(self.sizes, self.natural)
-
-    def _own(self) -> dict[str, Any]:
-        return {"features": self.features, "centres": self.centres, "sizes": self.sizes}
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Centres:
-        centres = tuple(tuple(float(x) for x in centre) for centre in own["centres"])
-        sizes = tuple(float(size) for size in own["sizes"])
-        return cls(schema, origin, tuple(own["features"]), centres, sizes)
 
 
 @dataclass(frozen=True)
@@ -134,7 +69,7 @@ class KMeans(Learner[Centres]):
     k: int
     features: Sequence[str] | None = None
     iterations: int = 2
-    share: Exact = 1
+    share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Centres]:
         names, share = self.columns(schema), rational("share", self.share, most=1)

@@ -8,31 +8,19 @@ answers: given the same answers it asks the same questions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from sulq.learners.hypothesis import Hypothesis, Origin
-from sulq.privacy.entries import check_run
-from sulq.queries.query import rational
+from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.numbers import rational
 from sulq.queries.rounds import Ahead, Round
 from sulq.schema import Schema
-from sulq.talk.answers import Answer
+from sulq.talk.oracle import Oracle, Rounds
+from sulq.wire import check_run
 
 H = TypeVar("H", bound=Hypothesis)
-Rounds = Generator[Round, list[Answer], H]
-"""What `Learner.rounds` returns: it yields rounds, is sent their answers, and returns a hypothesis."""
-
-
-class Oracle(Protocol):
-    """Whoever answers rounds."""
-
-    @property
-    def schema(self) -> Schema: ...
-    @property
-    def promise(self) -> str: ...
-    def ask(self, round_: Round, run: str = "main") -> list[Answer]: ...
 
 
 class Learner(ABC, Generic[H]):

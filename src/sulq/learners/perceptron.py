@@ -5,124 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from sulq.errors import QueryError
-from sulq.learners.features import attribute, feature_names
-from sulq.learners.hypothesis import Hypothesis, Origin, words
-from sulq.learners.learner import Learner, Rounds
-from sulq.pictures import bars
-from sulq.pictures.svg import clean
+from sulq.hypotheses.halfspace import Halfspace, point, score
+from sulq.hypotheses.hypothesis import words
+from sulq.learners.learner import Learner
+from sulq.numbers import Numeric, rational
+from sulq.queries.attributes import attribute, feature_names
 from sulq.queries.cases import where
 from sulq.queries.expressions import Column, Node
-from sulq.queries.products import Dot, dot
-from sulq.queries.query import Exact, count, rational, total
+from sulq.queries.query import count, total
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
-from sulq.queries.vectors import Vector, clip_norm, features, vector
+from sulq.queries.vectors import clip_norm
 from sulq.schema import Category, Schema
+from sulq.talk.oracle import Rounds
 
 Floats = NDArray[np.float64]
 Keep = Literal["last", "average", "best"]
 DOUBT = 0.05
 """The chance that noise alone makes a count of no mistakes look like one of some."""
-
-
-@dataclass(frozen=True, eq=False)
-class Halfspace(Hypothesis):
-    """True of a row where ⟨features, weights⟩ + intercept > 0, each feature scaled to [−1, 1].
-
-    `label` is what it is about, in words. `values`: what to predict for false and true, where the label is a
-    category. Its `expression` is true or false also then.
-
-    >>> import sulq
-    >>> schema = sulq.Schema({"age": sulq.Real(0, 100), "income": sulq.Real(0, 50)})
-    >>> rich = Halfspace(schema, None, "rich", ("age", "income"), (0.5, 2.0), -1.0, None)
-    >>> print(rich.describe())
-    rich where +2.00 income +0.50 age -1.00 > 0 (features scaled to [−1, 1])
-    >>> rich.predict({"age": [50, 50], "income": [20, 40]})
-    array([False,  True])
-    """
-
-    label: str
-    features: tuple[str, ...]
-    weights: tuple[float, ...]
-    intercept: float
-    values: tuple[str, str] | None
-
-    @property
-    def expression(self) -> Node:
-        return score(self.features, (*self.weights, self.intercept)) > 0
-
-    def wrong(self, truth: Node) -> Node:
-        return super().wrong(truth if self.values is None else truth == self.values[1])
-
-    def predict(self, frame: Any) -> NDArray[Any]:
-        """The label of every row of a frame: truth values, or the category's values."""
-        said = np.asarray(super().predict(frame), dtype=bool)
-        if self.values is None:
-            return said
-        false, true = self.values
-        return np.where(said, true, false)
-
-    def describe(self) -> str:
-        if self._nowhere:
-            return self._title
-        largest = sorted(zip(self.weights, self.features, strict=True), key=lambda pair: -abs(pair[0]))
-        terms = " ".join(f"{weight:+.2f} {name}" for weight, name in largest)
-        return f"{self._about} where {terms} {self.intercept:+.2f} > 0 (features scaled to [−1, 1])"
-
-    def picture(self) -> str:
-        return bars.picture(self._title, [self._panel], note=self._caption)
-
-    def drawing(self) -> RenderableType:
-        return Group(Text(clean(self._title), "bold"), bars.drawing([self._panel]))
-
-    @property
-    def _about(self) -> str:
-        return self.label if self.values is None else f"{self.label} is {self.values[1]}"
-
-    @property
-    def _nowhere(self) -> bool:
-        return not any(self.weights) and not self.intercept
-
-    @property
-    def _title(self) -> str:
-        if self._nowhere:
-            return f"{self._about} nowhere: the mistakes could not be told from noise"
-        return f"{self._about} where the sum is above 0"
-
-    @property
-    def _panel(self) -> bars.Panel:
-        weights = zip(self.features, self.weights, strict=True)
-        return bars.Panel("features scaled to [−1, 1]", (*weights, ("(intercept)", self.intercept)))
-
-    def _own(self) -> dict[str, Any]:
-        return {
-            "label": self.label,
-            "features": list(self.features),
-            "weights": list(self.weights),
-            "intercept": self.intercept,
-            "values": None if self.values is None else list(self.values),
-        }
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Halfspace:
-        values = own["values"]
-        return cls(
-            schema,
-            origin,
-            own["label"],
-            tuple(own["features"]),
-            tuple(own["weights"]),
-            own["intercept"],
-            None if values is None else (values[0], values[1]),
-        )
 
 
 @dataclass(frozen=True)
@@ -158,14 +64,14 @@ class Perceptron(Learner[Halfspace]):
     features: Sequence[str] | None = None
     iterations: int = 10
     norm: float = 1
-    share: Exact = 1
+    share: Numeric = 1
     keep: Keep = "best"
 
     def rounds(self, schema: Schema) -> Rounds[Halfspace]:
         label, true, false, values = self._sides(schema)
         names = self._features(schema, label)
         share = self._share()
-        row = clip_norm(_point(names), self.norm)
+        row = clip_norm(point(names), self.norm)
         correction = where(true, row, -row)
         Scope(schema).number(correction)
         w, told = [np.zeros(len(names) + 1)], []
@@ -204,7 +110,7 @@ class Perceptron(Learner[Halfspace]):
             raise QueryError("the label cannot be one of its own features")
         return names
 
-    def _share(self) -> Exact:
+    def _share(self) -> Numeric:
         """What a round may cost, if the settings make sense."""
         if self.keep not in get_args(Keep):
             raise QueryError(f"keep is 'last', 'average' or 'best', not {self.keep!r}")
@@ -222,11 +128,6 @@ class Perceptron(Learner[Halfspace]):
         return w[-1]
 
 
-def score(names: Sequence[str], weights: Sequence[float]) -> Dot:
-    """⟨x, w⟩ for the features and a constant 1: what the learner asks about and the hypothesis says."""
-    return dot(_point(names), weights)
-
-
 def perceptron_rounds(margin: float, longest: float = 1) -> int:
     """After how many rounds the perceptron is done: 32·max‖x‖²/δ², Theorem 2 of the SuLQ paper.
 
@@ -241,7 +142,3 @@ def perceptron_rounds(margin: float, longest: float = 1) -> int:
     if not 0 < margin <= longest:
         raise QueryError(f"a margin lies between 0 and the longest row, {longest!r}, not at {margin!r}")
     return math.ceil(32 * (longest / margin) ** 2)
-
-
-def _point(names: Sequence[str]) -> Vector:
-    return vector(features(*names), 1)

@@ -8,14 +8,16 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from sulq.errors import QueryError
-from sulq.learners.hypothesis import Hypothesis
-from sulq.learners.learner import Learner, Oracle
-from sulq.oracles.denoised import Denoised
-from sulq.privacy.entries import check_run
+from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.learners.learner import Learner
+from sulq.numbers import Numeric, rational
 from sulq.queries.choose import choose
 from sulq.queries.expressions import col
-from sulq.queries.query import Exact, count, rational
+from sulq.queries.query import count
 from sulq.queries.rounds import Round
+from sulq.talk.denoised import Denoised
+from sulq.talk.oracle import Oracle
+from sulq.wire import check_run
 
 H = TypeVar("H", bound=Hypothesis)
 
@@ -24,9 +26,9 @@ def learn_at_unknown_rate(
     learner: Learner[H],
     oracle: Oracle,
     label: str,
-    rates: Sequence[Exact],
+    rates: Sequence[Numeric],
     *,
-    share: Exact = Fraction(1, 5),
+    share: Numeric = Fraction(1, 5),
     run: str = "main",
 ) -> tuple[H, Fraction]:
     """What a learner makes of labels that are wrong at an unknown rate, and the rate it was learned at.

@@ -13,12 +13,12 @@ from sulq.local.paper import PaperReport
 from sulq.local.piecewise import PiecewiseReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.response import RandomizedResponse
-from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot, Shape
+from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.sphere import SphereReport
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric
 
 
-def best_randomizer(shape: Shape, epsilon: Number, method: Literal["best", "paper"] = "best") -> Randomizer:
+def best_randomizer(shape: Shape, epsilon: Numeric, method: Literal["best", "paper"] = "best") -> Randomizer:
     """The randomizer whose estimates have the least variance, for values of this shape.
 
     That is the largest variance that values may have, except for one of k possibilities: there it is that of
@@ -40,7 +40,7 @@ def best_randomizer(shape: Shape, epsilon: Number, method: Literal["best", "pape
     match shape:
         case Flag():
             return RandomizedResponse(epsilon)
-        case OneHot(size):
+        case OneOf(size):
             return one_hot_response(max(size, 2), epsilon)
         case Interval(low, high):
             makers = (OneBitReport, PiecewiseReport, LaplaceReport)
@@ -57,7 +57,7 @@ def best_randomizer(shape: Shape, epsilon: Number, method: Literal["best", "pape
             return KeyedReport(size, box.lows, box.highs, epsilon)
 
 
-def _papers(shape: Shape, epsilon: Number) -> Randomizer:
+def _papers(shape: Shape, epsilon: Numeric) -> Randomizer:
     match shape:
         case Flag():
             return LaplaceReport(0, 1, epsilon)

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
-from sulq.local.chances import PARTS, position, rounded, uniform_below
-from sulq.local.randomizer import asked, codes, interval, logarithm, whole
+from sulq.local.draws import PARTS, position, rounded, uniform_below
+from sulq.local.randomizer import asked, codes, interval, logarithm
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric, whole
 
 MOST_COORDINATES = 2**20
 MOST_BITS = 16
@@ -40,7 +40,7 @@ class CoordinateReport:
     bit: RandomizedResponse
     """Each bit is randomized with an equal part of ε."""
 
-    def __init__(self, lows: ArrayLike, highs: ArrayLike, epsilon: Number, bits: int = 1) -> None:
+    def __init__(self, lows: ArrayLike, highs: ArrayLike, epsilon: Numeric, bits: int = 1) -> None:
         bounds = box(lows, highs)
         for name, value in zip(("lows", "highs"), bounds, strict=True):
             object.__setattr__(self, name, value)

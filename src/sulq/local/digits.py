@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.privacy.budget import Number, exact
+from sulq.numbers import Numeric, rational
 from sulq.queries.codes import Bins, Lookup
 from sulq.queries.expressions import Node
 from sulq.queries.scope import Scope
@@ -45,7 +45,7 @@ class Digits:
         return self.low + (self.high - self.low) * (share + 0.5 ** (len(answers) + 1))
 
 
-def digits(expression: Node, tolerance: Number, schema: Schema) -> Digits:
+def digits(expression: Node, tolerance: Numeric, schema: Schema) -> Digits:
     """The queries for the mean of a real-valued expression to within `tolerance`.
 
     Half of the tolerance is for the digits left out, half for the answers: m of them, off by t each, are
@@ -60,7 +60,7 @@ def digits(expression: Node, tolerance: Number, schema: Schema) -> Digits:
     facts = Scope(schema).number(expression)
     if facts.width != 1:
         raise QueryError("digits are those of a single number, not of a vector")
-    within = exact("tolerance", tolerance)
+    within = rational("tolerance", tolerance)
     unit = Fraction(facts.unit)
     low, high = int(facts.low[0]) * unit, int(facts.high[0]) * unit
     # Compared as fractions: a float's logarithm can be on the wrong side of a whole number.

@@ -14,12 +14,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import ONE, below
+from sulq.local.draws import ONE, below
 from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes, whole
+from sulq.local.randomizer import asked, chance_to_lie, codes
 from sulq.local.support import Support
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric, whole
 from sulq.privacy.coins import random_bytes
 
 
@@ -40,7 +40,7 @@ class HadamardResponse(NumberedReport):
     lies: int
     """How often the bit is a lie, in steps of 2^-64."""
 
-    def __init__(self, k: int, epsilon: Number) -> None:
+    def __init__(self, k: int, epsilon: Numeric) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
         object.__setattr__(self, "lies", chance_to_lie(asked(epsilon)))
 

@@ -15,14 +15,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import PARTS, position, rounded, uniform_below
 from sulq.local.coordinates import box
+from sulq.local.draws import PARTS, position, rounded, uniform_below
 from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.onehot import numbered_response
-from sulq.local.randomizer import codes, whole
+from sulq.local.randomizer import codes
 from sulq.local.tails import Bounded, by_frequency, people
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric, whole
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class KeyedReport:
     inner: NumberedReport
     """Reports 2·group + end."""
 
-    def __init__(self, groups: int, lows: ArrayLike, highs: ArrayLike, epsilon: Number) -> None:
+    def __init__(self, groups: int, lows: ArrayLike, highs: ArrayLike, epsilon: Numeric) -> None:
         object.__setattr__(self, "groups", whole("the number of groups", groups, 1, MOST_POSSIBILITIES // 2))
         for name, value in zip(("lows", "highs"), box(lows, highs), strict=True):
             object.__setattr__(self, name, value)

@@ -18,11 +18,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import PARTS, position, rounded
+from sulq.local.draws import PARTS, position, rounded
 from sulq.local.randomizer import asked, interval, rounded_up
 from sulq.local.received import within
 from sulq.local.tails import STEPS, LaplaceMeans, people
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric
 from sulq.privacy.coins import arithmetic, exp
 from sulq.privacy.noise import DiscreteLaplace
 
@@ -44,7 +44,7 @@ class LaplaceReport:
     exponent: Fraction
     """ε, exactly: the logarithm of the ratio."""
 
-    def __init__(self, low: float, high: float, epsilon: Number) -> None:
+    def __init__(self, low: float, high: float, epsilon: Numeric) -> None:
         for name, bound in zip(("low", "high"), interval(low, high), strict=True):
             object.__setattr__(self, name, bound)
         object.__setattr__(self, "exponent", asked(epsilon))

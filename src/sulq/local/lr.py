@@ -18,7 +18,7 @@ import numpy as np
 
 from sulq.errors import BudgetError, QueryError
 from sulq.local.randomizer import Randomizer, rounded_up
-from sulq.privacy.budget import Number, exact
+from sulq.numbers import Numeric, rational
 from sulq.privacy.coins import arithmetic, decimal, exp
 from sulq.privacy.memory import check_process, refuse_copy
 
@@ -44,9 +44,9 @@ class LocalRandomness:
     sulq.errors.BudgetError: the charge of epsilon = 0.5 exceeds what is left, 9.65...e-20, ...
     """
 
-    def __init__(self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Number) -> None:
+    def __init__(self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Numeric) -> None:
         self._values = values
-        self._epsilon = exact("epsilon", epsilon)
+        self._epsilon = rational("epsilon", epsilon)
         self._used: dict[int, Used] = {}
         self._lock = threading.Lock()
         self._process = os.getpid()

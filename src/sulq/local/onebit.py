@@ -12,11 +12,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import PARTS, position, rounded
+from sulq.local.draws import PARTS, position, rounded
 from sulq.local.randomizer import interval
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric
 
 
 @dataclass(frozen=True, init=False)
@@ -33,7 +33,7 @@ class OneBitReport:
     high: float
     bit: RandomizedResponse
 
-    def __init__(self, low: float, high: float, epsilon: Number) -> None:
+    def __init__(self, low: float, high: float, epsilon: Numeric) -> None:
         for name, bound in zip(("low", "high"), interval(low, high), strict=True):
             object.__setattr__(self, name, bound)
         object.__setattr__(self, "bit", RandomizedResponse(epsilon))

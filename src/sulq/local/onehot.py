@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sulq.errors import QueryError
-from sulq.local.design import DesignResponse
+from sulq.local.blocks import DesignResponse
 from sulq.local.frequencies import FrequencyReport, NumberedReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
 from sulq.local.unary import UnaryResponse
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric, rational
 
 # A long report must be better by this much to be preferred to a short one.
 _WORTH_ITS_LENGTH = 0.98
@@ -18,7 +18,7 @@ _WORTH_ITS_LENGTH = 0.98
 _LONGEST = 2**12
 
 
-def one_hot_response(k: int, epsilon: Number) -> FrequencyReport:
+def one_hot_response(k: int, epsilon: Numeric) -> FrequencyReport:
     """The randomizer with the least variance where a possibility is rare; of nearly equals, a short report.
 
     Reports of very many bits are left out.
@@ -33,18 +33,20 @@ def one_hot_response(k: int, epsilon: Number) -> FrequencyReport:
     return unary if unary.variance(1, 0) < _WORTH_ITS_LENGTH * numbered.variance(1, 0) else numbered
 
 
-def numbered_response(k: int, epsilon: Number) -> NumberedReport:
+def numbered_response(k: int, epsilon: Numeric) -> NumberedReport:
     """The same among those whose report is a single number.
 
     >>> type(numbered_response(100_000, 1)).__name__
     'HadamardResponse'
     """
-    makers: list[Callable[[int, Number], NumberedReport]] = [KaryResponse, HadamardResponse, DesignResponse]
-    return min(_possible(makers, k, epsilon), key=lambda response: response.variance(1, 0))
+    makers: list[Callable[[int, Numeric], NumberedReport]] = [KaryResponse, HadamardResponse, DesignResponse]
+    return min(
+        _possible(makers, k, rational("epsilon", epsilon)), key=lambda response: response.variance(1, 0)
+    )
 
 
 def _possible(
-    makers: Iterable[Callable[[int, Number], NumberedReport]], k: int, epsilon: Number
+    makers: Iterable[Callable[[int, Numeric], NumberedReport]], k: int, epsilon: Numeric
 ) -> Iterable[NumberedReport]:
     for make in makers:
         try:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import uniform_below
+from sulq.local.draws import uniform_below
 from sulq.local.laplace import LaplaceReport
 from sulq.local.randomizer import codes
 from sulq.local.received import numbers
-from sulq.local.shapes import Ball, Box, Keyed, OneHot
+from sulq.local.shapes import Ball, Box, Keyed, OneOf
 from sulq.local.tails import STEPS, LaplaceMeans, people
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric
 
 Floats = NDArray[np.float64]
 
@@ -34,10 +34,10 @@ class PaperReport:
     True
     """
 
-    shape: OneHot | Box | Ball | Keyed
+    shape: OneOf | Box | Ball | Keyed
     inner: LaplaceReport
 
-    def __init__(self, shape: OneHot | Box | Ball | Keyed, epsilon: Number) -> None:
+    def __init__(self, shape: OneOf | Box | Ball | Keyed, epsilon: Numeric) -> None:
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "inner", LaplaceReport(0, 1, epsilon))
 
@@ -103,7 +103,7 @@ class PaperReport:
     def _bounds(self) -> tuple[Floats, Floats]:
         """Bounds for each of the m numbers."""
         match self.shape:
-            case OneHot(size):
+            case OneOf(size):
                 return np.zeros(size), np.ones(size)
             case Ball(size, norm):
                 return np.full(size, -float(norm)), np.full(size, float(norm))
@@ -113,11 +113,11 @@ class PaperReport:
                 return np.tile(np.minimum(box.lows, 0.0), size), np.tile(np.maximum(box.highs, 0.0), size)
 
 
-def _numbers(shape: OneHot | Box | Ball | Keyed, values: Any, which: NDArray[np.int64]) -> Floats:
+def _numbers(shape: OneOf | Box | Ball | Keyed, values: Any, which: NDArray[np.int64]) -> Floats:
     """Of each person's value, the number that they are asked for."""
     everyone = np.arange(which.size)
     match shape:
-        case OneHot(size):
+        case OneOf(size):
             return np.asarray(codes(values, size) == which, dtype=np.float64)
         case Keyed(size, box):
             group, number = np.divmod(which, len(box.lows))

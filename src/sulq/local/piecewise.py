@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import ONE, PARTS, below, position, rounded, uniform_below
+from sulq.local.draws import ONE, PARTS, below, position, rounded, uniform_below
 from sulq.local.randomizer import asked, chance_to_lie, codes, interval, logarithm
 from sulq.local.tails import Bounded, people
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric
 from sulq.privacy.coins import Coin
 
 CELLS = 2**12
@@ -43,7 +43,7 @@ class PiecewiseReport:
     lies: int
     """How often the report is from outside the window, in steps of 2^-64."""
 
-    def __init__(self, low: float, high: float, epsilon: Number) -> None:
+    def __init__(self, low: float, high: float, epsilon: Numeric) -> None:
         for name, bound in zip(("low", "high"), interval(low, high), strict=True):
             object.__setattr__(self, name, bound)
         share = Fraction(Coin(1, 1, asked(epsilon) / 2).bias(64), ONE)

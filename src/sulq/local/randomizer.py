@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
-from sulq.local.chances import ONE
+from sulq.local.draws import ONE
 from sulq.local.received import within
 from sulq.local.tails import Tails
-from sulq.privacy.budget import Number, exact
+from sulq.numbers import Numeric, rational
 from sulq.privacy.coins import arithmetic, decimal, exp
 
 # Below, a report would say next to nothing, and thresholds of 64 bits no longer say it exactly enough.
@@ -77,13 +77,13 @@ class Randomizer(Protocol):
         """How far one made-up report among n can move a number of the estimate."""
 
 
-def asked(epsilon: Number) -> Fraction:
+def asked(epsilon: Numeric) -> Fraction:
     """The ε to use where `epsilon` is allowed.
 
     >>> asked("1/3"), asked(1000)
     (Fraction(1, 3), Fraction(40, 1))
     """
-    number = exact("epsilon", epsilon)
+    number = rational("epsilon", epsilon)
     if number < LEAST_EPSILON:
         raise QueryError(f"a report of epsilon below {float(LEAST_EPSILON):.3g} says nothing")
     return min(number, MOST_EPSILON)
@@ -123,13 +123,6 @@ def rounded_up(number: Fraction) -> float:
     """
     nearest = float(number)
     return nearest if nearest >= number else math.nextafter(nearest, math.inf)
-
-
-def whole(name: str, value: int, least: int, most: int) -> int:
-    """A whole number between bounds, or an error that says so."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise QueryError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
-    return int(value)
 
 
 def codes(values: ArrayLike, k: int) -> NDArray[np.int64]:

@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import ONE, below
+from sulq.local.draws import ONE, below
 from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm
 from sulq.local.support import Support
 from sulq.local.tails import Bounded
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric
 
 
 @dataclass(frozen=True, init=False)
@@ -33,7 +33,7 @@ class RandomizedResponse:
     lies: int
     """How often the report is a lie, in steps of 2^-64."""
 
-    def __init__(self, epsilon: Number) -> None:
+    def __init__(self, epsilon: Numeric) -> None:
         object.__setattr__(self, "lies", chance_to_lie(asked(epsilon)))
 
     @property

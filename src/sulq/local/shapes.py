@@ -12,7 +12,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class OneHot:
+class OneOf:
     """One of `size` possibilities, as a whole number from 0 on."""
 
     size: int
@@ -50,4 +50,4 @@ class Keyed:
     box: Box
 
 
-Shape: TypeAlias = Flag | OneHot | Interval | Box | Ball | Keyed
+Shape: TypeAlias = Flag | OneOf | Interval | Box | Ball | Keyed

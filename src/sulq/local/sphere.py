@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
-from sulq.local.chances import PARTS, position, rounded
 from sulq.local.coordinates import MOST_COORDINATES
-from sulq.local.randomizer import whole
+from sulq.local.draws import PARTS, position, rounded
 from sulq.local.received import numbers
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric, whole
 from sulq.privacy.coins import random_bytes
 
 Floats = NDArray[np.float64]
@@ -47,7 +46,7 @@ class SphereReport:
     norm: float
     bit: RandomizedResponse
 
-    def __init__(self, d: int, norm: float, epsilon: Number) -> None:
+    def __init__(self, d: int, norm: float, epsilon: Numeric) -> None:
         object.__setattr__(self, "d", whole("the number of coordinates", d, 1, MOST_COORDINATES))
         if not 0 <= norm < math.inf:
             raise QueryError(f"a norm is a finite number that is at least 0, got {norm!r}")

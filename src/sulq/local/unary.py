@@ -14,13 +14,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.chances import ONE, below, packed_bits
+from sulq.local.draws import ONE, below, packed_bits
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes, whole
+from sulq.local.randomizer import asked, chance_to_lie, codes
 from sulq.local.received import numbers, within
 from sulq.local.support import Support
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric, whole
 
 Packed = NDArray[np.uint8]
 
@@ -50,7 +50,7 @@ class UnaryResponse(FrequencyReport):
     other: int
     """How often another bit is."""
 
-    def __init__(self, k: int, epsilon: Number, optimised: bool = False) -> None:
+    def __init__(self, k: int, epsilon: Numeric, optimised: bool = False) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
         object.__setattr__(self, "optimised", bool(optimised))
         other = chance_to_lie(asked(epsilon) if optimised else asked(epsilon) / 2)

@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import BudgetError, QueryError
+from sulq.ledger.ledger import Ledger
+from sulq.numbers import Numeric
 from sulq.oracles.curator import Curator
 from sulq.privacy.calibration import Calibration, Terms
-from sulq.privacy.entries import check_run
-from sulq.privacy.ledger import Ledger
 from sulq.queries.choose import Choice
-from sulq.queries.query import Exact, Neighbours, Query
+from sulq.queries.query import Neighbours, Query
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
+from sulq.wire import check_run
 
 if TYPE_CHECKING:
     from sulq.sources.source import Source
@@ -127,7 +128,7 @@ class ChunkCurator(Curator):
         scales = [self._scale(query) for query in round_.queries]
         return [None if error is None else scale * error for error, scale in zip(errors, scales, strict=True)]
 
-    def part(self, share: Exact) -> Curator:
+    def part(self, share: Numeric) -> Curator:
         raise QueryError("what is dealt in chunks has no parts: every query has all that it may spend")
 
     @property

@@ -18,10 +18,10 @@ from sulq.local.shapes import Shape
 from sulq.local.tails import Bounded, Tails, by_frequency
 from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
-from sulq.privacy.entries import check_run
 from sulq.queries.expressions import Node
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
+from sulq.wire import check_run
 
 if TYPE_CHECKING:
     from sulq.sources.source import Source

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sulq.errors import BudgetError, QueryError, SulqError, sheltered
-from sulq.oracles.answers import Steps, answer_to, chosen
-from sulq.oracles.denoised import denoised
+from sulq.ledger.ledger import Ledger
+from sulq.ledger.parts import Part
+from sulq.numbers import Numeric, rational
 from sulq.privacy.calibration import Calibration, Contest, Piece, Terms
-from sulq.privacy.entries import canonical, check_run
-from sulq.privacy.ledger import Ledger
-from sulq.privacy.parts import Part
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
-from sulq.queries.query import Exact, Neighbours, Query, moves, rational, reach
+from sulq.queries.query import Neighbours, Query, moves, reach
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
+from sulq.talk.denoised import denoised
+from sulq.talk.statistics import Steps, answer_to, chosen
+from sulq.wire import canonical, check_run
 
 if TYPE_CHECKING:
     from sulq.schema import Schema
@@ -140,7 +141,7 @@ class Curator:
             errors.append(float(np.max(answer_to(query, sums, own, scope).radius(beta))))
         return errors
 
-    def part(self, share: Exact) -> Curator:
+    def part(self, share: Numeric) -> Curator:
         """A curator on the same ledger to whom only this share of the budget is the whole.
 
         That is also the most that everything asked of it can cost, by shares or by tolerances.

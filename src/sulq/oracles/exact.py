@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sulq.errors import QueryError
-from sulq.oracles.answers import answer_to, chosen
-from sulq.oracles.denoised import denoised
 from sulq.queries.choose import Choice
 from sulq.queries.rounds import Round
 from sulq.talk.answers import Answer
+from sulq.talk.denoised import denoised
+from sulq.talk.statistics import answer_to, chosen
 
 if TYPE_CHECKING:
     from sulq.schema import Schema

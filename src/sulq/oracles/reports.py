@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneHot, Shape
+from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.queries import codes
 from sulq.queries.codes import Cross
 from sulq.queries.expressions import Node
@@ -41,7 +41,7 @@ def asked(part: Node, scope: Scope) -> Asked:
     condition, inner = (part.condition, part.inner) if isinstance(part, Only) else (None, part)
     if isinstance(inner, codes.OneHot):
         groups = scope.code(inner.choice).size + (condition is not None)
-        return Asked((OneHot(groups),), _group(condition, inner.choice, groups - 1), facts.width)
+        return Asked((OneOf(groups),), _group(condition, inner.choice, groups - 1), facts.width)
     if isinstance(inner, Outer) and isinstance(inner.left, codes.OneHot):
         groups = scope.code(inner.left.choice).size + (condition is not None)
         group, value = _group(condition, inner.left.choice, groups - 1), inner.right

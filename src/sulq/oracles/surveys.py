@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError, sheltered
 from sulq.inside import refuse_row_functions
 from sulq.local.tails import Bounded, Tails, beyond
-from sulq.oracles.answers import Part, chosen, statistic
 from sulq.oracles.cohorts import Cohorts
-from sulq.oracles.denoised import denoised
-from sulq.privacy.entries import check_run
 from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Query
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
+from sulq.talk.denoised import denoised
 from sulq.talk.laws import Averaged, BestOf, Exactly
+from sulq.talk.statistics import Part, chosen, statistic
+from sulq.wire import check_run
 
 if TYPE_CHECKING:
     from sulq.schema import Schema

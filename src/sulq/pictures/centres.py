@@ -20,7 +20,7 @@ CELLS = 9
 
 
 @dataclass(frozen=True)
-class Axis:
+class Side:
     """A feature and its public bounds."""
 
     name: str
@@ -61,10 +61,10 @@ def centres(sizes: Sequence[float], values: Sequence[tuple[float, ...]]) -> list
     ]
 
 
-def picture(axes: Sequence[Axis], points: Sequence[Centre], note: str = "") -> str:
+def picture(axes: Sequence[Side], points: Sequence[Centre], note: str = "") -> str:
     """Centres as SVG, in the columns' own units.
 
-    >>> picture([Axis("age", 0, 100)], centres([10.0, 20.0], [(25.0,), (75.0,)])).count("<circle")
+    >>> picture([Side("age", 0, 100)], centres([10.0, 20.0], [(25.0,), (75.0,)])).count("<circle")
     4
     """
     body, width, height = (_map if len(axes) == 2 else _lines)(axes, points)
@@ -74,7 +74,7 @@ def picture(axes: Sequence[Axis], points: Sequence[Centre], note: str = "") -> s
     return svg.document(title, drawn, width + 36 + key_width, max(height, key_height), note)
 
 
-def _map(axes: Sequence[Axis], points: Sequence[Centre]) -> tuple[list[str], float, float]:
+def _map(axes: Sequence[Side], points: Sequence[Centre]) -> tuple[list[str], float, float]:
     across, up = axes
     left = 12 + max(svg.wide(svg.plain(tick), svg.SMALL) for tick in svg.ticks(up.low, up.high))
     right, bottom = left + SIDE, HEAD + SIDE
@@ -96,7 +96,7 @@ def _map(axes: Sequence[Axis], points: Sequence[Centre]) -> tuple[list[str], flo
     return drawn, right, bottom + 42
 
 
-def _lines(axes: Sequence[Axis], points: Sequence[Centre]) -> tuple[list[str], float, float]:
+def _lines(axes: Sequence[Side], points: Sequence[Centre]) -> tuple[list[str], float, float]:
     """Every axis on a row of its own, where its name can be read; every centre a line down across them."""
     names = min(LONGEST, max(svg.wide(axis.name) for axis in axes))
     low, high = (max(svg.wide(axis.ends[end], svg.SMALL) for axis in axes) for end in (0, 1))
@@ -128,7 +128,7 @@ def _stroke(point: Centre) -> dict[str, str]:
     return look | {"stroke_width": f"{thick:.1f}", "stroke_dasharray": dashes}
 
 
-def _dot(axes: Sequence[Axis], point: Centre, x: float, y: float, largest: float) -> str:
+def _dot(axes: Sequence[Side], point: Centre, x: float, y: float, largest: float) -> str:
     """A dot with an area for its size; if they are of different sizes, with its number in or beside it."""
     radius = max(DOT, largest * math.sqrt(point.relative))
     dot = svg.tag("circle", cx=x, cy=y, r=radius, fill=point.hue, fill_opacity=0.7, stroke=svg.PAPER)
@@ -139,7 +139,7 @@ def _dot(axes: Sequence[Axis], point: Centre, x: float, y: float, largest: float
     return svg.tag("g", "".join(inside))
 
 
-def _key(axes: Sequence[Axis], points: Sequence[Centre]) -> tuple[list[str], float, float]:
+def _key(axes: Sequence[Side], points: Sequence[Centre]) -> tuple[list[str], float, float]:
     """Which colour is which centre, with its size, and with its values where they are few."""
     told = axes if len(axes) <= 2 else []
     heads = ["", "rows", *(axis.name for axis in told)]
@@ -170,13 +170,13 @@ def _large_first(points: Sequence[Centre]) -> list[Centre]:
     return sorted(points, key=lambda point: -point.size)
 
 
-def _said(axes: Sequence[Axis], point: Centre) -> str:
+def _said(axes: Sequence[Side], point: Centre) -> str:
     values = zip(axes, point.values, strict=True)
     told = ", ".join(f"{axis.name} {svg.plain(value)}" for axis, value in values)
     return f"cluster {point.number}, {point.size:,.0f} rows: {told}"
 
 
-def drawing(axes: Sequence[Axis], points: Sequence[Centre]) -> Table:
+def drawing(axes: Sequence[Side], points: Sequence[Centre]) -> Table:
     """The same for the terminal: in each cell a value, and where it is between the bounds."""
     names = [Text(svg.short(axis.name, 20)) for axis in axes]
     bounds = [Text(" to ".join(axis.ends), "dim") for axis in axes]
@@ -199,7 +199,7 @@ def drawing(axes: Sequence[Axis], points: Sequence[Centre]) -> Table:
     return table
 
 
-def _cell(axis: Axis, value: float, hue: str) -> Text:
+def _cell(axis: Side, value: float, hue: str) -> Text:
     place = round((CELLS - 1) * axis.part(value))
     bar = Text("─" * place, "dim").append("●", hue).append("─" * (CELLS - 1 - place), "dim")
     return bar.append(f" {svg.plain(value)}", "none")

@@ -26,7 +26,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Axis:
+class Scale:
     """What an axis is about; where its numbers span powers of ten, it is logarithmic."""
 
     name: str
@@ -49,19 +49,19 @@ class Axis:
         return [ten for ten in tens if self.low * 0.999 <= ten <= self.high * 1.001]
 
 
-def spanning(name: str, values: Sequence[float], powers: bool = False) -> Axis:
+def spanning(name: str, values: Sequence[float], powers: bool = False) -> Scale:
     """An axis that has room for all values.
 
     >>> spanning("rows", [30, 2000], powers=True)
-    Axis(name='rows', low=30, high=2000, powers=True)
+    Scale(name='rows', low=30, high=2000, powers=True)
     """
-    return Axis(name, min(values), max(values), powers)
+    return Scale(name, min(values), max(values), powers)
 
 
-def picture(title: str, across: Axis, up: Axis, lines: Sequence[Line], note: str = "") -> str:
+def picture(title: str, across: Scale, up: Scale, lines: Sequence[Line], note: str = "") -> str:
     """Lines as SVG, each named where it ends.
 
-    >>> rows, rate = Axis("rows", 100, 10_000, powers=True), Axis("success", 0, 1)
+    >>> rows, rate = Scale("rows", 100, 10_000, powers=True), Scale("success", 0, 1)
     >>> picture("Rows it takes", rows, rate, [Line("curator", ((100, 0), (1000, 1)))]).count("<polyline")
     1
     """
@@ -80,7 +80,7 @@ def picture(title: str, across: Axis, up: Axis, lines: Sequence[Line], note: str
     return svg.document(title, drawn, right + NAMES, bottom + 42, note)
 
 
-def _line(line: Line, hue: str, across: Axis, up: Axis, bottom: float) -> list[str]:
+def _line(line: Line, hue: str, across: Scale, up: Scale, bottom: float) -> list[str]:
     at = [(LEFT + WIDTH * across.part(x), bottom - HEIGHT * up.part(y)) for x, y in line.points]
     drawn = []
     for (x, _), (_, value), error in zip(at, line.points, line.errors, strict=False):
@@ -98,7 +98,7 @@ def _line(line: Line, hue: str, across: Axis, up: Axis, bottom: float) -> list[s
     return drawn
 
 
-def _names(lines: Sequence[Line], up: Axis, bottom: float) -> list[str]:
+def _names(lines: Sequence[Line], up: Scale, bottom: float) -> list[str]:
     """The names to the right of where their lines end, none upon another."""
     ends = [
         (bottom - HEIGHT * up.part(line.points[-1][1]), number)
@@ -115,7 +115,7 @@ def _names(lines: Sequence[Line], up: Axis, bottom: float) -> list[str]:
     return drawn
 
 
-def drawing(across: Axis, up: Axis, lines: Sequence[Line]) -> RenderableType:
+def drawing(across: Scale, up: Scale, lines: Sequence[Line]) -> RenderableType:
     """Lines for a terminal: a table with a small bar in each cell."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(Text(across.name), justify="right")

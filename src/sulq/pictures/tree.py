@@ -21,7 +21,7 @@ GUIDE = 4
 
 
 @dataclass(frozen=True)
-class Leaf:
+class Tip:
     """An end: what it says, the number of its colour, about how many rows come here, and how sure it is."""
 
     says: str
@@ -38,7 +38,7 @@ class Fork:
     """
 
     question: str
-    branches: tuple[tuple[str, Fork | Leaf], ...]
+    branches: tuple[tuple[str, Fork | Tip], ...]
     numeric: bool = False
 
     @property
@@ -50,7 +50,7 @@ class Fork:
 class _Spot:
     """A node, the answer that leads to it, and where it is drawn."""
 
-    node: Fork | Leaf
+    node: Fork | Tip
     answer: str
     depth: int
     y: float
@@ -73,12 +73,12 @@ class _Spot:
         return self.asked + asked
 
 
-def picture(about: str, root: Fork | Leaf, note: str = "") -> str:
+def picture(about: str, root: Fork | Tip, note: str = "") -> str:
     """A tree as SVG. `about` is what its ends tell.
 
     Lines are as thick as the share of rows that go along them, boxes as full of colour as they are sure.
 
-    >>> ends = Leaf("no", 0, 80.0, 0.9), Leaf("yes", 1, 20.0, 0.7)
+    >>> ends = Tip("no", 0, 80.0, 0.9), Tip("yes", 1, 20.0, 0.7)
     >>> picture("sick", Fork("old", (("false", ends[0]), ("true", ends[1])))).count("<path")
     4
     """
@@ -87,7 +87,7 @@ def picture(about: str, root: Fork | Leaf, note: str = "") -> str:
     starts = [0.0]
     for depth in range(max(spot.depth for spot in spots)):
         starts.append(starts[-1] + max(spot.width for spot in spots if spot.depth == depth) + BEND)
-    ends = [(spot, spot.node) for spot in spots if isinstance(spot.node, Leaf)]
+    ends = [(spot, spot.node) for spot in spots if isinstance(spot.node, Tip)]
     box = max(_room(leaf.says) for _, leaf in ends) + 24
     left = max(starts[spot.depth] + spot.width for spot, _ in ends) + (SPACE if top.below else 0.0)
     rows, shares = left + box + 70, left + box + 130
@@ -133,9 +133,9 @@ def _way(path: str, size: float, rows: float) -> str:
     return svg.tag("path", d=path, fill="none", stroke=svg.FAINT, stroke_width=thick)
 
 
-def _placed(node: Fork | Leaf, answer: str, depth: int, top: float) -> tuple[_Spot, float]:
+def _placed(node: Fork | Tip, answer: str, depth: int, top: float) -> tuple[_Spot, float]:
     """A node below `top` with all that follows from it, and where there is room again."""
-    if isinstance(node, Leaf):
+    if isinstance(node, Tip):
         return _Spot(node, answer, depth, top + ROW / 2), top + ROW
     below = []
     for next_answer, next_node in node.branches:
@@ -144,10 +144,10 @@ def _placed(node: Fork | Leaf, answer: str, depth: int, top: float) -> tuple[_Sp
     return _Spot(node, answer, depth, (below[0].y + below[-1].y) / 2, tuple(below)), top + GAP
 
 
-def drawing(root: Fork | Leaf) -> rich.tree.Tree:
+def drawing(root: Fork | Tip) -> rich.tree.Tree:
     """A tree for the terminal, where what the ends say is below each other too."""
     top, _ = _placed(_fewer(root), "", 0, 0.0)
-    ends = [(spot, spot.node) for spot in top.all() if isinstance(spot.node, Leaf)]
+    ends = [(spot, spot.node) for spot in top.all() if isinstance(spot.node, Tip)]
     column = max(GUIDE * spot.depth + cell_len(_answer(spot)) for spot, _ in ends)
     widest = max(cell_len(svg.short(leaf.says, 30)) for _, leaf in ends)
     longest = max(len(f"{leaf.size:,.0f}") for _, leaf in ends)
@@ -175,35 +175,35 @@ def _answer(spot: _Spot) -> str:
     return svg.short(spot.answer, 40) + "  " if spot.depth else ""
 
 
-def _ends(node: Fork | Leaf) -> int:
-    return 1 if isinstance(node, Leaf) else sum(_ends(below) for _, below in node.branches)
+def _ends(node: Fork | Tip) -> int:
+    return 1 if isinstance(node, Tip) else sum(_ends(below) for _, below in node.branches)
 
 
-def _fewer(root: Fork | Leaf) -> Fork | Leaf:
+def _fewer(root: Fork | Tip) -> Fork | Tip:
     """The tree as it is drawn."""
     return _merged(root) if _ends(root) > MANY else root
 
 
-def _merged(node: Fork | Leaf) -> Fork | Leaf:
-    if isinstance(node, Leaf):
+def _merged(node: Fork | Tip) -> Fork | Tip:
+    if isinstance(node, Tip):
         return node
     places: dict[str | int, list[int]] = {}
     for place, (_, below) in enumerate(node.branches):
-        places.setdefault(below.says if isinstance(below, Leaf) else place, []).append(place)
+        places.setdefault(below.says if isinstance(below, Tip) else place, []).append(place)
     branches = [
         (_together(node, own), _one([node.branches[place][1] for place in own])) for own in places.values()
     ]
     return Fork(node.question, tuple(branches), node.numeric)
 
 
-def _one(nodes: list[Fork | Leaf]) -> Fork | Leaf:
+def _one(nodes: list[Fork | Tip]) -> Fork | Tip:
     """Ends that say the same, as one end; or else a single node."""
-    leaves = [node for node in nodes if isinstance(node, Leaf)]
+    leaves = [node for node in nodes if isinstance(node, Tip)]
     size = sum(leaf.size for leaf in leaves)
     if len(leaves) < 2 or size <= 0:
         return _merged(nodes[0])
     sure = sum(leaf.size * leaf.confidence for leaf in leaves) / size
-    return Leaf(leaves[0].says, leaves[0].number, size, sure)
+    return Tip(leaves[0].says, leaves[0].number, size, sure)
 
 
 def _together(fork: Fork, places: list[int]) -> str:

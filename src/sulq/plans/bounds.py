@@ -49,7 +49,7 @@ class Bounds(Protocol):
 
 
 @dataclass(frozen=True)
-class Terms:
+class Goal:
     """What is wanted of a learner. Of `rows`, and with rows of one other, None asks for it.
 
     `exactly`: the learner finds its target or fails, there is no error to trade; it is 0 then. `private`:
@@ -64,7 +64,7 @@ class Terms:
     private: bool
 
     @property
-    def completed(self) -> Terms:
+    def completed(self) -> Goal:
         """The same with something usual in the place of what is not given."""
         return replace(
             self,
@@ -90,39 +90,39 @@ class Figures:
     epsilon: Both
 
 
-def solved(bounds: Bounds, terms: Terms) -> Figures:
+def solved(bounds: Bounds, goal: Goal) -> Figures:
     """The number that is not given, by both accounts; if all are given, that the rows are enough."""
-    sure = None if terms.beta is None else 1 - terms.beta
-    given = Figures(_same(terms.rows), _same(terms.error), _same(sure), _same(terms.epsilon))
-    if terms.rows is None:
-        found = _rows(bounds, terms)
+    sure = None if goal.beta is None else 1 - goal.beta
+    given = Figures(_same(goal.rows), _same(goal.error), _same(sure), _same(goal.epsilon))
+    if goal.rows is None:
+        found = _rows(bounds, goal)
         if found.tight is None:
-            raise QueryError(f"{terms.describe()} takes more than 2^50 rows: ask for less")
+            raise QueryError(f"{goal.describe()} takes more than 2^50 rows: ask for less")
         return replace(given, rows=found)
-    if terms.private and terms.epsilon is None:
-        return replace(given, epsilon=_possible(_epsilon(bounds, terms), bounds, terms))
-    if terms.error is None:
-        return replace(given, error=_possible(_error(bounds, terms), bounds, terms))
-    if terms.beta is None:
-        return replace(given, confidence=_possible(_confidence(bounds, terms), bounds, terms))
-    if not bounds.enough(terms.rows, terms.error, terms.beta, terms.epsilon):
-        raise QueryError(f"{terms.rows:,} rows are too few: {offer(bounds, terms)}")
+    if goal.private and goal.epsilon is None:
+        return replace(given, epsilon=_possible(_epsilon(bounds, goal), bounds, goal))
+    if goal.error is None:
+        return replace(given, error=_possible(_error(bounds, goal), bounds, goal))
+    if goal.beta is None:
+        return replace(given, confidence=_possible(_confidence(bounds, goal), bounds, goal))
+    if not bounds.enough(goal.rows, goal.error, goal.beta, goal.epsilon):
+        raise QueryError(f"{goal.rows:,} rows are too few: {offer(bounds, goal)}")
     return given
 
 
-def offer(bounds: Bounds, terms: Terms) -> str:
+def offer(bounds: Bounds, goal: Goal) -> str:
     """What would be possible, in words: with as many rows as it takes, and with the rows that are given."""
-    full = terms.completed
+    full = goal.completed
     needed = _rows(bounds, full).tight
     said = [f"{full.describe()} takes " + ("more than 2^50 rows" if needed is None else f"{needed:,} rows")]
-    if terms.rows is not None:
-        if terms.private:
+    if goal.rows is not None:
+        if goal.private:
             said.append(_at("ε = ", _epsilon(bounds, full).tight, replace(full, private=False)))
-        if terms.exactly:
+        if goal.exactly:
             said.append(_at("a confidence of ", _confidence(bounds, full).tight, full))
         else:
             said.append(_at("an error of ", _error(bounds, full).tight, full))
-    return f"; with {terms.rows or 0:,} rows, ".join(filter(None, said))
+    return f"; with {goal.rows or 0:,} rows, ".join(filter(None, said))
 
 
 def short(number: Fraction | None) -> str:
@@ -130,54 +130,54 @@ def short(number: Fraction | None) -> str:
     return "any" if number is None else f"{float(number):.10g}"
 
 
-def _rows(bounds: Bounds, terms: Terms) -> Both:
-    error, beta, epsilon = terms.error, terms.beta, terms.epsilon
+def _rows(bounds: Bounds, goal: Goal) -> Both:
+    error, beta, epsilon = goal.error, goal.beta, goal.epsilon
     assert error is not None and beta is not None
     tight = smallest_rows(lambda rows: bounds.enough(rows, error, beta, epsilon))
     return Both(bounds.paper(error, beta, epsilon), tight)
 
 
-def _epsilon(bounds: Bounds, terms: Terms) -> Both:
-    error, beta = terms.error, terms.beta
+def _epsilon(bounds: Bounds, goal: Goal) -> Both:
+    error, beta = goal.error, goal.beta
     assert error is not None and beta is not None
-    return _both(bounds, terms, EPSILONS, lambda epsilon: (error, beta, epsilon))
+    return _both(bounds, goal, EPSILONS, lambda epsilon: (error, beta, epsilon))
 
 
-def _error(bounds: Bounds, terms: Terms) -> Both:
-    beta, epsilon = terms.beta, terms.epsilon
+def _error(bounds: Bounds, goal: Goal) -> Both:
+    beta, epsilon = goal.beta, goal.epsilon
     assert beta is not None
-    return _both(bounds, terms, ERRORS, lambda error: (error, beta, epsilon))
+    return _both(bounds, goal, ERRORS, lambda error: (error, beta, epsilon))
 
 
-def _confidence(bounds: Bounds, terms: Terms) -> Both:
-    error, epsilon = terms.error, terms.epsilon
+def _confidence(bounds: Bounds, goal: Goal) -> Both:
+    error, epsilon = goal.error, goal.epsilon
     assert error is not None
-    chances = _both(bounds, terms, CHANCES, lambda beta: (error, beta, epsilon))
+    chances = _both(bounds, goal, CHANCES, lambda beta: (error, beta, epsilon))
     return Both(*(None if chance is None else 1 - chance for chance in (chances.paper, chances.tight)))
 
 
 def _both(
     bounds: Bounds,
-    terms: Terms,
+    goal: Goal,
     decades: range,
     terms_at: Callable[[Fraction], tuple[Fraction, Fraction, Fraction | None]],
 ) -> Both:
     """The smallest number with which the rows are enough."""
-    rows = terms.rows
+    rows = goal.rows
     assert rows is not None
     paper = smallest_number(lambda number: bounds.paper(*terms_at(number)) <= rows, decades)
     tight = smallest_number(lambda number: bounds.enough(rows, *terms_at(number)), decades)
     return Both(*(None if number is None else float(number) for number in (paper, tight)))
 
 
-def _possible(found: Both, bounds: Bounds, terms: Terms) -> Both:
+def _possible(found: Both, bounds: Bounds, goal: Goal) -> Both:
     if found.tight is None:
-        raise QueryError(f"{terms.rows:,} rows are too few: {offer(bounds, terms)}")
+        raise QueryError(f"{goal.rows:,} rows are too few: {offer(bounds, goal)}")
     return found
 
 
-def _at(name: str, number: float | None, terms: Terms) -> str:
-    at = f" at ε = {short(terms.epsilon)}" if terms.private else ""
+def _at(name: str, number: float | None, goal: Goal) -> str:
+    at = f" at ε = {short(goal.epsilon)}" if goal.private else ""
     return "" if number is None else f"{name}{number:.10g}{at} is possible"
 
 

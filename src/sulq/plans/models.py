@@ -13,15 +13,15 @@ from sulq.local.frequencies import FrequencyReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, beyond
+from sulq.oracles.assembly import IN_MEMORY
 from sulq.oracles.crowd import Reports
-from sulq.oracles.open import IN_MEMORY
 from sulq.oracles.surveys import Survey
-from sulq.plans.chances import Blur, Case, binomial_beyond, wrong
-from sulq.plans.needs import Needs, Risk
+from sulq.plans.decisions import Needs, Risk
+from sulq.plans.mistakes import Blur, Case, binomial_beyond, wrong
 from sulq.plans.rehearsal import made_up
-from sulq.plans.theorems import local_rows, private_rows, relabelled_rows, sample_rows
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.schema import Schema
+from sulq.theory.theorems import local_rows, private_rows, relabelled_rows, sample_rows
 
 MANY = 2**50
 """People enough for every cohort to be its part of them, to the last digit."""
@@ -36,7 +36,7 @@ def failing(needs: Needs, schema: Schema, model: Model, epsilon: Fraction | None
     every question, except in a crowd, where everyone is asked once.
 
     >>> import sulq
-    >>> from sulq.plans.needs import needs
+    >>> from sulq.plans.decisions import needs
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
     >>> chance = failing(needs(sulq.Conjunction("flu"), schema), schema, "curator", Fraction(1))
     >>> [round(chance(rows), 4) for rows in (500, 1000, 2000)]

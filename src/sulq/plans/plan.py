@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, get_args
 
-from sulq.beyond.parity import Parity
-from sulq.beyond.select import Select
 from sulq.errors import QueryError
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.learner import Learner
-from sulq.learners.masked_parity import MaskedParity
-from sulq.plans.bounds import Both, Bounds, Figures, Terms, offer, short, solved
+from sulq.learners.parity import Parity
+from sulq.learners.select import Select
+from sulq.numbers import Numeric
+from sulq.plans.bounds import Both, Bounds, Figures, Goal, offer, short, solved
+from sulq.plans.decisions import label_of
 from sulq.plans.models import Model, theorem
-from sulq.plans.needs import label_of
 from sulq.plans.rehearsal import Known, Rehearsal, rehearse
-from sulq.plans.released import released_bounds
+from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
-from sulq.queries.query import Exact
 from sulq.schema import Schema
+from sulq.theory.masked_parity import MaskedParity
 
 NONE = Both(None, None)
 
@@ -61,12 +61,12 @@ def plan(
     learner: Any,
     schema: Any,
     *,
-    error: Exact | None = None,
-    confidence: Exact | None = None,
-    epsilon: Exact | None = None,
+    error: Numeric | None = None,
+    confidence: Numeric | None = None,
+    epsilon: Numeric | None = None,
     rows: int | None = None,
     model: Model = "curator",
-    noise_rate: Exact = 0,
+    noise_rate: Numeric = 0,
     known: Known | None = None,
 ) -> Plan:
     """What a learner needs to keep its promise about the distribution that rows are drawn from.
@@ -168,7 +168,7 @@ def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schem
     )
 
 
-def _terms(learner: Any, wanted: _Wanted) -> Terms:
+def _terms(learner: Any, wanted: _Wanted) -> Goal:
     """What is given, what is the learner's own, and what is asked for."""
     exactly, private = isinstance(learner, MaskedParity), wanted.model in ("curator", "crowd")
     if exactly and wanted.error is not None:
@@ -188,12 +188,12 @@ def _terms(learner: Any, wanted: _Wanted) -> Terms:
     confidence = wanted.confidence
     if confidence is None and not (asked and exactly):
         confidence = Fraction(str(learner.confidence))
-    return Terms(
+    return Goal(
         error, None if confidence is None else 1 - confidence, wanted.epsilon, wanted.rows, exactly, private
     )
 
 
-def _check_terms(learner: Any, schema: Schema, wanted: _Wanted, terms: Terms) -> None:
+def _check_terms(learner: Any, schema: Schema, wanted: _Wanted, terms: Goal) -> None:
     """Refuse what no number of rows can give, and say what some can."""
     if terms.error is not None and not terms.exactly and not 0 < terms.error < 1:
         other = replace(terms, error=Fraction(1, 100))
@@ -215,7 +215,7 @@ def _check_terms(learner: Any, schema: Schema, wanted: _Wanted, terms: Terms) ->
         )
 
 
-def _offer(learner: Any, schema: Schema, wanted: _Wanted, terms: Terms, lead: str = "") -> str:
+def _offer(learner: Any, schema: Schema, wanted: _Wanted, terms: Goal, lead: str = "") -> str:
     """What would be possible, in words, if what else was asked for makes sense."""
     try:
         return f"; {lead}{offer(_bounds(learner, schema, wanted), terms)}"
@@ -299,7 +299,7 @@ def _rehearsed(learner: Learner[Any], schema: Schema, wanted: _Wanted, known: Kn
     )
 
 
-def _number(name: str, value: Exact | None) -> Fraction | None:
+def _number(name: str, value: Numeric | None) -> Fraction | None:
     """A number as the fraction its shortest decimal denotes; whether it is possible is looked at later."""
     try:
         return None if value is None else Fraction(str(value))

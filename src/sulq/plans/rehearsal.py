@@ -16,11 +16,11 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
-from sulq.learners.hypothesis import Hypothesis
+from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.learners.learner import Learner
-from sulq.oracles.open import IN_MEMORY
-from sulq.plans.asked import Asked, Watched
-from sulq.privacy.budget import Number
+from sulq.numbers import Numeric
+from sulq.oracles.assembly import IN_MEMORY
+from sulq.plans.watching import AskedRound, Watched
 from sulq.queries.query import Neighbours
 from sulq.schema import Boolean, Category, Integer, Kind, Schema
 from sulq.sources.readers import PIECE, Piece
@@ -41,7 +41,7 @@ class Rehearsal:
     made-up rows, so that their number and their groups are an estimate.
     """
 
-    rounds: tuple[Asked, ...]
+    rounds: tuple[AskedRound, ...]
     promise: str
     unit: str
     total: Fraction
@@ -57,9 +57,9 @@ def rehearse(
     schema: Schema,
     rows: int,
     *,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
+    epsilon: Numeric | None = None,
+    delta: Numeric | None = None,
+    rho: Numeric | None = None,
     neighbours: Neighbours = "replace",
     seed: int = 0,
     known: Known | None = None,

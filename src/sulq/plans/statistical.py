@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sulq.learners.conjunction import Conjunction
+from sulq.plans.decisions import Needs, Planned, needs
 from sulq.plans.models import Failing, Model, failing, paper_rows
-from sulq.plans.needs import Needs, Planned, needs
 from sulq.schema import Schema
 
 

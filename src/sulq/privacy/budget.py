@@ -6,36 +6,16 @@ differential privacy (zCDP). An (ε, δ) promise is kept by spending at most the
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Integral
 from typing import Literal, TypeAlias
 
 from sulq.errors import SulqError
+from sulq.numbers import Numeric, rational
 from sulq.privacy.conversion import rho_of
 
-Number: TypeAlias = int | str | float | Fraction
-Unit: TypeAlias = Literal["epsilon", "rho"]
-
-
-def exact(name: str, value: Number) -> Fraction:
-    """The positive rational number that `value` says, under the name that an error should call it.
-
-    A string is a fraction or a decimal; a float means the shortest decimal that denotes it.
-
-    >>> exact("epsilon", 0.1), exact("epsilon", "1/3"), exact("epsilon", "1e-6")
-    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
-    >>> exact("epsilon", 0)
-    Traceback (most recent call last):
-    sulq.errors.SulqError: epsilon must be a positive, finite number, got 0
-    """
-    number = _parsed(value)
-    if number is None or not 0 < number <= sys.float_info.max:
-        raise SulqError(f"{name} must be a positive, finite number, got {value!r}")
-    return number
+BudgetUnit: TypeAlias = Literal["epsilon", "rho"]
 
 
 @dataclass(frozen=True, init=False)
@@ -52,11 +32,11 @@ class PureDP:
 
     epsilon: Fraction
 
-    def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+    def __init__(self, epsilon: Numeric) -> None:
+        object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> BudgetUnit:
         return "epsilon"
 
     @property
@@ -80,11 +60,11 @@ class ZCDP:
 
     rho: Fraction
 
-    def __init__(self, rho: Number) -> None:
-        object.__setattr__(self, "rho", exact("rho", rho))
+    def __init__(self, rho: Numeric) -> None:
+        object.__setattr__(self, "rho", rational("rho", rho))
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> BudgetUnit:
         return "rho"
 
     @property
@@ -112,13 +92,13 @@ class ApproxDP:
     total: Fraction = field(repr=False, compare=False)
     """The whole budget in ρ, rounded down."""
 
-    def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
-        object.__setattr__(self, "delta", exact("delta", delta))
+    def __init__(self, epsilon: Numeric, delta: Numeric) -> None:
+        object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
+        object.__setattr__(self, "delta", rational("delta", delta))
         object.__setattr__(self, "total", rho_of(self.epsilon, self.delta))
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> BudgetUnit:
         return "rho"
 
     def describe(self) -> str:
@@ -128,7 +108,9 @@ class ApproxDP:
 Budget: TypeAlias = PureDP | ZCDP | ApproxDP
 
 
-def budget(epsilon: Number | None = None, delta: Number | None = None, rho: Number | None = None) -> Budget:
+def budget(
+    epsilon: Numeric | None = None, delta: Numeric | None = None, rho: Numeric | None = None
+) -> Budget:
     """The budget that the keywords name: epsilon alone, rho alone, or epsilon with delta.
 
     There is no default: how much privacy to give up is for the data's owner to say.
@@ -153,7 +135,7 @@ def budget(epsilon: Number | None = None, delta: Number | None = None, rho: Numb
     )
 
 
-def cost_of_pure(epsilon: Fraction, unit: Unit) -> Fraction:
+def cost_of_pure(epsilon: Fraction, unit: BudgetUnit) -> Fraction:
     """What an ε-differentially private mechanism costs in the unit of a budget.
 
     In ρ that is ε²/2: Bun and Steinke, "Concentrated Differential Privacy", 2016, Proposition 1.4.
@@ -180,23 +162,6 @@ def parallel(costs: Iterable[Fraction]) -> Fraction:
     Fraction(1, 3)
     """
     return max(costs, default=Fraction(0))
-
-
-def _parsed(value: Number) -> Fraction | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, Integral):
-        return Fraction(int(value))
-    if isinstance(value, float):
-        return Fraction(float.__repr__(value)) if math.isfinite(value) else None
-    if isinstance(value, str):
-        try:
-            return Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            return None
-    return None
 
 
 def _text(value: Fraction) -> str:

@@ -200,3 +200,17 @@ def _digits(scale: Fraction, size: int) -> _Digits:
         high[going] += 1
         going = going[toss(carry, going.size)]
     return _Digits(high, low, places)
+
+
+def shuffled(rows: int) -> NDArray[np.int64]:
+    """A random order of so many rows, all equally likely.
+
+    >>> sorted(shuffled(5).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    while True:
+        keys = random_bytes(8 * rows).view(np.uint64)
+        order = np.argsort(keys)
+        # Given that no two keys are equal, every order is as likely as another.
+        if rows < 2 or (np.diff(keys[order]) != 0).all():
+            return order

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.privacy.budget import Number, exact
+from sulq.numbers import Numeric, rational
 from sulq.privacy.coins import (
     LARGEST_SCALE,
     Coin,
@@ -66,7 +66,7 @@ class DiscreteLaplace:
 
     scale: Fraction
 
-    def __init__(self, scale: Number) -> None:
+    def __init__(self, scale: Numeric) -> None:
         object.__setattr__(self, "scale", _in_range("scale", scale, _LOWEST, _HIGHEST))
 
     def sample(self, size: int) -> NDArray[np.int64]:
@@ -143,7 +143,7 @@ class DiscreteGaussian:
 
     variance: Fraction
 
-    def __init__(self, variance: Number) -> None:
+    def __init__(self, variance: Numeric) -> None:
         highest = (_HIGHEST / 2) ** 2
         object.__setattr__(self, "variance", _in_range("variance", variance, _LOWEST**2, highest))
 
@@ -279,8 +279,8 @@ def _rounded_up(probability: Decimal) -> float:
     return min(1.0, math.nextafter(float(probability), math.inf))
 
 
-def _in_range(name: str, value: Number, low: Fraction, high: Fraction) -> Fraction:
-    number = exact(name, value)
+def _in_range(name: str, value: Numeric, low: Fraction, high: Fraction) -> Fraction:
+    number = rational(name, value)
     if not low <= number <= high:
         bounds = f"between {float(low):.3g} and {float(high):.3g}"
         raise QueryError(f"{name} must lie {bounds} for exact noise, got {float(number):.6g}")
@@ -294,7 +294,7 @@ def _sensitivity(value: Fraction | int) -> Fraction:
 
 
 def _beta(beta: float | Fraction) -> Fraction:
-    number = exact("beta", beta)
+    number = rational("beta", beta)
     if float(number) < _SMALLEST_BETA or number >= 1:
         raise QueryError(f"beta must be at least {_SMALLEST_BETA} and less than 1, got {beta}")
     return number

@@ -44,7 +44,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.privacy.budget import Number, cost_of_pure, exact
+from sulq.numbers import Numeric, rational
+from sulq.privacy.budget import cost_of_pure
 from sulq.privacy.coins import LARGEST_SCALE, arithmetic, decimal, exp, reaches, uniform
 
 Scores: TypeAlias = NDArray[np.int64] | Sequence[int]
@@ -73,7 +74,7 @@ class ExponentialMechanism:
     sensitivity: Fraction
     monotone: bool
 
-    def __init__(self, epsilon: Number, sensitivity: Number, monotone: bool = False) -> None:
+    def __init__(self, epsilon: Numeric, sensitivity: Numeric, monotone: bool = False) -> None:
         _set_up(self, epsilon, sensitivity, monotone)
 
     def choose(self, scores: Scores) -> int:
@@ -103,7 +104,7 @@ class ExponentialMechanism:
         """
         return self.epsilon**2 / 8
 
-    def radius(self, beta: Number, candidates: int) -> int:
+    def radius(self, beta: Numeric, candidates: int) -> int:
         """How far below the best the chosen score may be, but for a chance of `beta`."""
         return _radius(self, beta, candidates)
 
@@ -129,7 +130,7 @@ class PermuteAndFlip:
     sensitivity: Fraction
     monotone: bool
 
-    def __init__(self, epsilon: Number, sensitivity: Number, monotone: bool = False) -> None:
+    def __init__(self, epsilon: Numeric, sensitivity: Numeric, monotone: bool = False) -> None:
         _set_up(self, epsilon, sensitivity, monotone)
 
     def choose(self, scores: Scores) -> int:
@@ -154,7 +155,7 @@ class PermuteAndFlip:
         """The ρ it costs, ε²/2, as for any ε-differentially private mechanism."""
         return cost_of_pure(self.epsilon, "rho")
 
-    def radius(self, beta: Number, candidates: int) -> int:
+    def radius(self, beta: Numeric, candidates: int) -> int:
         """How far below the best the chosen score may be, but for a chance of `beta`."""
         return _radius(self, beta, candidates)
 
@@ -162,9 +163,9 @@ class PermuteAndFlip:
 Selection: TypeAlias = ExponentialMechanism | PermuteAndFlip
 
 
-def _set_up(mechanism: Selection, epsilon: Number, sensitivity: Number, monotone: bool) -> None:
-    object.__setattr__(mechanism, "epsilon", exact("epsilon", epsilon))
-    object.__setattr__(mechanism, "sensitivity", exact("sensitivity", sensitivity))
+def _set_up(mechanism: Selection, epsilon: Numeric, sensitivity: Numeric, monotone: bool) -> None:
+    object.__setattr__(mechanism, "epsilon", rational("epsilon", epsilon))
+    object.__setattr__(mechanism, "sensitivity", rational("sensitivity", sensitivity))
     object.__setattr__(mechanism, "monotone", monotone)
     if mechanism.sensitivity / mechanism.epsilon > LARGEST_SCALE / 2:
         limit = f"{float(LARGEST_SCALE / 2):.3g}"
@@ -178,14 +179,14 @@ def _scale(mechanism: Selection) -> Fraction:
     return (1 if mechanism.monotone else 2) * mechanism.sensitivity / mechanism.epsilon
 
 
-def _radius(mechanism: Selection, beta: Number, candidates: int) -> int:
+def _radius(mechanism: Selection, beta: Numeric, candidates: int) -> int:
     """The smallest r with (candidates − 1)·exp(−γ(r + 1)) ≤ beta.
 
     A candidate with a gap of g is chosen with probability at most exp(−γg): in permute-and-flip its coin must
     show heads, in the exponential mechanism that is its weight over the best one's. Gaps are integers, and
     the best candidate has none. It is less than McSherry and Talwar's ln(candidates/beta)/γ.
     """
-    rare = exact("beta", beta)
+    rare = rational("beta", beta)
     if rare >= 1:
         raise QueryError(f"beta must be less than 1, got {beta}")
     if candidates < 1:

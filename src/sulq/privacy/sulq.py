@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.privacy.budget import Number, exact
+from sulq.numbers import Numeric, rational
 from sulq.privacy.calibration import Contest, Piece, Terms
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 
 UPWARD = 1 + Fraction(1, 2**40)
 """More than the rounding of the logarithm below, and enough to make the paper's > strict."""
 LEAST_VARIANCE = 4
-BY_REPETITION = "the paper's calibrations have one noise for all: reach a tolerance by `sulq.emulated`"
+BY_REPETITION = "the paper's calibrations have one noise for all: reach a tolerance by `sulq.theory.emulated`"
 
 
 @dataclass(frozen=True, init=False)
@@ -42,9 +42,9 @@ class SulqGaussian:
     delta: Fraction
     queries: int
 
-    def __init__(self, epsilon: Number, delta: Number, queries: int) -> None:
-        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
-        object.__setattr__(self, "delta", exact("delta", delta))
+    def __init__(self, epsilon: Numeric, delta: Numeric, queries: int) -> None:
+        object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
+        object.__setattr__(self, "delta", rational("delta", delta))
         object.__setattr__(self, "queries", _number_of(queries))
         if self.delta >= 1:
             raise QueryError(f"delta must be less than 1, not {delta!r}")
@@ -99,8 +99,8 @@ class SulqLaplace:
     epsilon: Fraction
     queries: int
 
-    def __init__(self, epsilon: Number, queries: int) -> None:
-        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+    def __init__(self, epsilon: Numeric, queries: int) -> None:
+        object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
         object.__setattr__(self, "queries", _number_of(queries))
 
     @property

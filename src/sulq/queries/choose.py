@@ -17,19 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Node, named
-from sulq.queries.query import (
-    By,
-    Exact,
-    Neighbours,
-    Query,
-    check_groups,
-    check_operands,
-    choices_of,
-    make_rational,
-    moves,
-)
+from sulq.queries.query import By, Neighbours, Query, check_groups, check_operands, choices_of, moves
 from sulq.queries.scope import Scope
 
 Score = Literal["majority", "purity"]
@@ -155,7 +146,7 @@ def choose(
     label: Node | str | None = None,
     by: By = None,
     *,
-    weight: Exact = 1,
+    weight: Numeric = 1,
     score: Score = "majority",
 ) -> Choice:
     """Which candidate scores best: the number of its place in the list.

@@ -6,7 +6,6 @@ about it (groups, conditions, means) is a way of writing those expressions and o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -14,6 +13,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from sulq.errors import QueryError
+from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Constant, Node, Operand, measured, named
 from sulq.queries.products import Outer
@@ -24,8 +24,6 @@ from sulq.schema import Schema
 Neighbours = Literal["replace", "add-remove"]
 Statistic = Literal["count", "total", "mean"]
 By = Node | str | Sequence[Node | str] | None
-Exact = int | float | str | Fraction
-LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +126,9 @@ def count(
     where: str | Node | None = None,
     by: By = None,
     *,
-    weight: Exact = 1,
-    tolerance: Exact | None = None,
-    beta: Exact | None = None,
+    weight: Numeric = 1,
+    tolerance: Numeric | None = None,
+    beta: Numeric | None = None,
 ) -> Query:
     """How many rows there are, of those that satisfy `where`, in each group of `by`."""
     return _query("count", Constant(1), where, by, weight, tolerance, beta)
@@ -141,9 +139,9 @@ def total(
     where: str | Node | None = None,
     by: By = None,
     *,
-    weight: Exact = 1,
-    tolerance: Exact | None = None,
-    beta: Exact | None = None,
+    weight: Numeric = 1,
+    tolerance: Numeric | None = None,
+    beta: Numeric | None = None,
 ) -> Query:
     """The sum of a number or a vector over the rows."""
     return _query("total", measured(value), where, by, weight, tolerance, beta)
@@ -154,31 +152,12 @@ def mean(
     where: str | Node | None = None,
     by: By = None,
     *,
-    weight: Exact = 1,
-    tolerance: Exact | None = None,
-    beta: Exact | None = None,
+    weight: Numeric = 1,
+    tolerance: Numeric | None = None,
+    beta: Numeric | None = None,
 ) -> Query:
     """The average of a number or a vector over the rows: a total divided by a count."""
     return _query("mean", measured(value), where, by, weight, tolerance, beta)
-
-
-def rational(name: str, value: Exact, most: int | None = None) -> Fraction:
-    """A positive number as the fraction its shortest decimal denotes: 0.1 is a tenth."""
-    written = str(value)
-    try:
-        # An exponent is read as a number of that many digits, so it is kept from growing without end.
-        exact = Fraction(0 if LONG_EXPONENT.search(written) else written)
-    except (ValueError, ZeroDivisionError):
-        exact = Fraction(0)
-    if exact <= 0 or (most is not None and exact > most):
-        limit = "" if most is None else f" and at most {most}"
-        raise QueryError(f"{name} must be a positive number{limit}, not {value!r}")
-    return exact
-
-
-def make_rational(owner: object, name: str, most: int | None = None) -> None:
-    """A field of a frozen object as an exact positive fraction, or a refusal."""
-    object.__setattr__(owner, name, rational(name, getattr(owner, name), most))
 
 
 def check_operands(what: str, *operands: object) -> None:
@@ -213,9 +192,9 @@ def _query(
     value: Node,
     where: str | Node | None,
     by: By,
-    weight: Exact,
-    tolerance: Exact | None,
-    beta: Exact | None,
+    weight: Numeric,
+    tolerance: Numeric | None,
+    beta: Numeric | None,
 ) -> Query:
     condition = None if where is None else named(where)
     return Query(statistic, value, condition, choices_of(by), weight, tolerance, beta)  # type: ignore[arg-type]

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from sulq.errors import QueryError
+from sulq.numbers import Numeric, rational
 from sulq.queries.choose import Choice
 from sulq.queries.facts import ceil_sqrt
-from sulq.queries.query import Exact, Neighbours, Query, moves, rational
+from sulq.queries.query import Neighbours, Query, moves
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
 
@@ -36,7 +37,7 @@ class Round:
     queries: tuple[Query | Choice, ...]
     share: Fraction | None
 
-    def __init__(self, queries: Iterable[Query | Choice], share: Exact | None = None) -> None:
+    def __init__(self, queries: Iterable[Query | Choice], share: Numeric | None = None) -> None:
         given = tuple(queries)
         if not given or not all(isinstance(query, Query | Choice) for query in given):
             raise QueryError("a round is a list of at least one query: count, total, mean or choose")

@@ -10,12 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from sulq.beyond.select import Select
+from sulq.hypotheses.halfspace import score
+from sulq.hypotheses.tree import End
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.learner import Learner
-from sulq.learners.perceptron import Perceptron, score
-from sulq.learners.tree import End
+from sulq.learners.perceptron import Perceptron
+from sulq.learners.select import Select
 from sulq.schema import Boolean, Category, Kind, Schema, text
 from sulq.sklearn.estimator import Estimator
 from sulq.sklearn.labels import classes_of, codes_of, labels_of

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sulq.beyond.select import Select
 from sulq.learners.learner import Learner
+from sulq.learners.select import Select
 from sulq.queries.expressions import Node
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.beyond.select import Select
-from sulq.beyond.small import SmallConjunctions
+from sulq.classes.small import SmallConjunctions
+from sulq.learners.select import Select
 from sulq.schema import Boolean, Kind
 from sulq.sklearn.classifiers import BinaryClassifier
 from sulq.sklearn.estimator import plain
 
 
 class SelectClassifier(BinaryClassifier):
-    """A few conditions that tell two classes apart: `sulq.Select` from `sulq.SmallConjunctions`.
+    """A few conditions that tell two classes apart: `sulq.Select` from `sulq.classes.SmallConjunctions`.
 
     `size`: how many conditions at most; 1 gives decision stumps. The conditions are that a number reaches an
     edge, that a category has a value, that a truth value is true, and the opposites of these; what is chosen

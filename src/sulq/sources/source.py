@@ -32,14 +32,14 @@ from sulq.sources.encoding import Encoder, check_type, dtype_of_leaf
 from sulq.sources.files import Files
 from sulq.sources.people import check_person_type, counted_rows
 from sulq.sources.readers import Piece, Reader, reader
-from sulq.sources.storage import Column, Storage
+from sulq.sources.storage import Storage, StoredColumn
 
 if TYPE_CHECKING:
+    from sulq.numbers import Numeric
     from sulq.oracles.crowd import Crowd
     from sulq.oracles.curator import Curator
     from sulq.oracles.exact import Exact
     from sulq.oracles.sample import Sample
-    from sulq.privacy.budget import Number
     from sulq.queries.query import Neighbours
 
 HEED = 0.1
@@ -57,7 +57,7 @@ class Source:
         self.scope = Scope(schema)
         self._reader = reader
         self._storage = Storage(memory)
-        self._columns: dict[str, Column] = {}
+        self._columns: dict[str, StoredColumn] = {}
         self._rows: int | None = None
         self._threads = threads
         self._lock = threading.Lock()
@@ -137,9 +137,9 @@ class Source:
 
     def curator(
         self,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
+        epsilon: Numeric | None = None,
+        delta: Numeric | None = None,
+        rho: Numeric | None = None,
         *,
         neighbours: Neighbours = "replace",
         ledger: str | Path | None = None,
@@ -160,14 +160,14 @@ class Source:
         of the budget on rows of its own; "printed" is the same with an equal part of the budget for each, as
         the lecture notes have it.
         """
-        from sulq.oracles.open import curator
+        from sulq.oracles.assembly import curator
 
         return curator(
             self, epsilon, delta, rho, neighbours, ledger, truncate, calibration, queries, answering
         )
 
     def crowd(
-        self, epsilon: Number, *, interactive: bool = True, method: Literal["best", "paper"] = "best"
+        self, epsilon: Numeric, *, interactive: bool = True, method: Literal["best", "paper"] = "best"
     ) -> Crowd:
         """The local model: each row plays a person who is asked once and randomizes their own report.
 
@@ -176,10 +176,10 @@ class Source:
         "paper" is the Laplace report of the paper. Every crowd is a survey of its own: what people are
         promised adds up over all surveys they take part in.
         """
+        from sulq.numbers import rational
         from sulq.oracles.crowd import Crowd
-        from sulq.privacy.budget import exact
 
-        return Crowd(self, exact("epsilon", epsilon), interactive, method)
+        return Crowd(self, rational("epsilon", epsilon), interactive, method)
 
     def sample(self, *, fresh: bool = True) -> Sample:
         """The PAC model: answers about the distribution that the rows were drawn from, without privacy.
@@ -199,7 +199,7 @@ class Source:
     def __repr__(self) -> str:
         return f"<sulq source of {len(self.schema)} columns: {', '.join(self.schema)}>"
 
-    def column(self, leaf: Leaf) -> Column:
+    def column(self, leaf: Leaf) -> StoredColumn:
         """An encoded column, read and cleaned if it was not before."""
         with self._lock:
             self._load({leaf.key: leaf})
@@ -238,13 +238,13 @@ class Source:
         self._columns |= columns
 
     def _fill(
-        self, columns: Mapping[str, Column], leaves: Mapping[str, Leaf], rows: int | None
+        self, columns: Mapping[str, StoredColumn], leaves: Mapping[str, Leaf], rows: int | None
     ) -> pa.ChunkedArray | None:
         """Read and clean all rows; says whom each is about, where the schema has a unit."""
         unit = self.schema.unit
         people: dict[int, pa.Array] = {}
         names = {leaf.name for leaf in leaves.values()} | ({unit.column} if unit else set())
-        of_name: dict[str, list[tuple[Column, Encoder]]] = {name: [] for name in names}
+        of_name: dict[str, list[tuple[StoredColumn, Encoder]]] = {name: [] for name in names}
         for key, leaf in leaves.items():
             of_name[leaf.name].append((columns[key], Encoder(leaf, self.scope)))
         cells = None if rows is None else rows * len(names)
@@ -277,7 +277,9 @@ class Source:
                     column.write(start, scaled(piece[np.newaxis], facts)[0])
             self._columns[key] = column
 
-    def _only_counted(self, columns: dict[str, Column], people: pa.ChunkedArray) -> dict[str, Column]:
+    def _only_counted(
+        self, columns: dict[str, StoredColumn], people: pa.ChunkedArray
+    ) -> dict[str, StoredColumn]:
         """The columns without the rows beyond what a person may contribute."""
         assert self.schema.unit is not None
         whole = {key: column.read(0, column.rows) for key, column in columns.items()}
@@ -290,7 +292,7 @@ class Source:
             column.free()
         return kept
 
-    def _new_column(self, leaf: Leaf, rows: int | None) -> Column:
+    def _new_column(self, leaf: Leaf, rows: int | None) -> StoredColumn:
         return self._storage.column(dtype_of_leaf(leaf, self.schema[leaf.name]), rows)
 
     def _share_out(self, work: Callable[[Any, Any], None], own: Sequence[Any], tasks: Any) -> None:

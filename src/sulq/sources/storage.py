@@ -24,11 +24,11 @@ class Storage:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
-        self._made: list[Column] | None = None
+        self._made: list[StoredColumn] | None = None
 
-    def column(self, dtype: np.dtype[Any], rows: int | None = None) -> Column:
+    def column(self, dtype: np.dtype[Any], rows: int | None = None) -> StoredColumn:
         """A new column, of a number of rows known beforehand or growing as it is written."""
-        column = Column(self, dtype, rows)
+        column = StoredColumn(self, dtype, rows)
         if self._made is not None:
             self._made.append(column)
         return column
@@ -47,7 +47,7 @@ class Storage:
             self._made = None
 
 
-class Column:
+class StoredColumn:
     """A column of encoded values: written once, piece by piece, and then read in blocks."""
 
     def __init__(self, storage: Storage, dtype: np.dtype[Any], rows: int | None) -> None:

@@ -1,8 +1,31 @@
 """The papers' own demonstrations: what is proved there, run.
 
-`simulated` runs a protocol of the local model against statistical queries, `run_locally` on people.
+- `simulated` runs a protocol of the local model against statistical queries, `run_locally` on people.
+- `MaskedParity` learns what two rounds can and one cannot; `MaskBlind` is the oracle that proves the second.
+- `Adversary` and `worst_answers` give the worst answers that are still valid.
+- `emulated` asks a curator the same again and averages, as the SuLQ paper does.
 """
 
+from sulq.theory.adversary import Adversary, worst_answers
+from sulq.theory.emulation import emulated
+from sulq.theory.mask_blind import MaskBlind
+from sulq.theory.masked_examples import masked_parity_domain, masked_parity_rows, masked_parity_schema
+from sulq.theory.masked_parity import MaskedParity, MaskedParityRule
 from sulq.theory.simulation import Call, Calls, Simulation, run_locally, simulated
 
-__all__ = ["Call", "Calls", "Simulation", "run_locally", "simulated"]
+__all__ = [
+    "Adversary",
+    "Call",
+    "Calls",
+    "MaskBlind",
+    "MaskedParity",
+    "MaskedParityRule",
+    "Simulation",
+    "emulated",
+    "masked_parity_domain",
+    "masked_parity_rows",
+    "masked_parity_schema",
+    "run_locally",
+    "simulated",
+    "worst_answers",
+]

@@ -28,8 +28,8 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.local.lr import NOTHING, LocalRandomness, Used, charged
-from sulq.local.randomizer import MOST_EPSILON, Randomizer, whole
-from sulq.privacy.budget import Number, exact
+from sulq.local.randomizer import MOST_EPSILON, Randomizer
+from sulq.numbers import Numeric, rational, whole
 from sulq.queries.codes import TABLE_BITS, Cross, Lookup
 from sulq.queries.expressions import Node
 from sulq.queries.query import mean
@@ -87,7 +87,7 @@ class Simulation(Generic[T]):
     distance: float
 
 
-def run_locally(protocol: Callable[[], Calls[T]], people: Source, epsilon: Number) -> T:
+def run_locally(protocol: Callable[[], Calls[T]], people: Source, epsilon: Numeric) -> T:
     """The protocol itself, on people who are each promised ε over all calls made to them.
 
     Each row plays a person. Where the schema has a unit, a person with m rows counts as m people who have ε/m
@@ -115,7 +115,7 @@ def run_locally(protocol: Callable[[], Calls[T]], people: Source, epsilon: Numbe
 
 
 def simulated(
-    protocol: Callable[[], Calls[T]], oracle: Oracle, *, epsilon: Number, calls: int, beta: Number
+    protocol: Callable[[], Calls[T]], oracle: Oracle, *, epsilon: Numeric, calls: int, beta: Numeric
 ) -> Simulation[T]:
     """The protocol with reports drawn by statistical queries: Claims 5.9 and 5.10.
 
@@ -138,7 +138,7 @@ def simulated(
     >>> simulation.rounds, simulation.result in (True, False)
     (1, True)
     """
-    simulator = _Simulator(oracle, _each(epsilon, oracle.schema), calls, float(exact("beta", beta)))
+    simulator = _Simulator(oracle, _each(epsilon, oracle.schema), calls, float(rational("beta", beta)))
     running = protocol()
     try:
         asked = next(running)
@@ -150,9 +150,9 @@ def simulated(
         )
 
 
-def _each(epsilon: Number, schema: Schema) -> Fraction:
+def _each(epsilon: Numeric, schema: Schema) -> Fraction:
     """What a row may spend: a person's part for each of their rows."""
-    return exact("epsilon", epsilon) / schema.rows_per_unit
+    return rational("epsilon", epsilon) / schema.rows_per_unit
 
 
 @dataclass

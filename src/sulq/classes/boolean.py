@@ -1,0 +1,231 @@
+"""Classes of hypotheses that are made feature by feature, and know the mistakes of all their members at once.
+
+Almost everything here rests on one table: for every combination of what the hypotheses look at, how many rows
+with a true label there are, less those with a false one. What a hypothesis says is true collects some of the
+cells; it makes as many mistakes as there are true labels, less what it collects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.classes.transforms import HADAMARD, LITERALS, SUPERSETS, Integers, transformed
+from sulq.errors import QueryError
+from sulq.hypotheses.hypothesis import Hypothesis, words
+from sulq.hypotheses.rules import ParityRule, Rule, Selected
+from sulq.privacy.gf2 import Bits
+from sulq.queries.attributes import condition, conditions
+from sulq.queries.expressions import Node, Not
+from sulq.queries.scope import Scope
+from sulq.schema import Schema
+
+Look = Callable[[Node], NDArray[Any]]
+"""Gives an expression's value on every row."""
+
+MOST = 2**26
+"""How many hypotheses, or cells of a table, may be held at once: some 2 GB while one is chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What is public when a hypothesis is looked for: the schema, and what it should say."""
+
+    schema: Schema
+    label: Node
+
+
+class HypothesisClass(Protocol):
+    """Finitely many hypotheses, numbered from 0."""
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The class as plain data."""
+        ...
+
+    def size(self, setting: Setting) -> int:
+        """How many there are; raises QueryError if they make no sense for the schema."""
+        ...
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        """How many rows each of them gets wrong."""
+        ...
+
+    def hypothesis(self, index: int, setting: Setting) -> Hypothesis: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Hypotheses:
+    """A list of hypotheses, each a row expression that is true or false.
+
+    >>> import sulq
+    >>> listed = Hypotheses([sulq.col("a"), ~sulq.col("a")])
+    >>> schema = sulq.Schema({"a": sulq.Boolean(), "y": sulq.Boolean()})
+    >>> listed.hypothesis(1, Setting(schema, sulq.col("y"))).describe()
+    'not a'
+    """
+
+    members: Sequence[str | Node]
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return _form(self, self.members)
+
+    def size(self, setting: Setting) -> int:
+        return len(self._conditions(setting))
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        wrong = [np.count_nonzero(look(member) != labels) for member in self._conditions(setting)]
+        return np.array(wrong, dtype=np.int64)
+
+    def hypothesis(self, index: int, setting: Setting) -> Hypothesis:
+        said = self._conditions(setting)[index]
+        return Selected(setting.schema, None, said, words(said))
+
+    def _conditions(self, setting: Setting) -> list[Node]:
+        if not self.members:
+            raise QueryError("there is no hypothesis to choose from")
+        return [condition(member, setting.schema) for member in self.members]
+
+
+@dataclass(frozen=True, eq=False)
+class Parities:
+    """All 2^d parities of d boolean features, by default of all boolean columns but the label.
+
+    >>> import sulq
+    >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
+    >>> Parities().size(setting), Parities(["a", "c"]).hypothesis(3, setting).describe()
+    (8, 'a xor c')
+    """
+
+    features: Sequence[str | Node] | None = None
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return _form(self, self.features)
+
+    def size(self, setting: Setting) -> int:
+        return 1 << len(conditions(self.features, setting.label, setting.schema))
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        features = conditions(self.features, setting.label, setting.schema)
+        table = balance(look, labels, features, [2] * len(features))
+        # Over the rows, Σ(−1)^(⟨r, x⟩ + [not y]) is how often r is wrong, less how often it is right.
+        sums = transformed(table, [HADAMARD] * len(features))
+        sums += len(labels)
+        sums >>= 1
+        return sums
+
+    def hypothesis(self, index: int, setting: Setting) -> ParityRule:
+        features = conditions(self.features, setting.label, setting.schema)
+        return ParityRule(setting.schema, None, features, _digits(index, [2] * len(features)))
+
+
+@dataclass(frozen=True, eq=False)
+class MonotoneConjunctions:
+    """All 2^d conjunctions of d boolean features, by default of all boolean columns but the label.
+
+    >>> import sulq
+    >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
+    >>> MonotoneConjunctions().hypothesis(5, setting).describe()
+    'a and c'
+    """
+
+    features: Sequence[str | Node] | None = None
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return _form(self, self.features)
+
+    def size(self, setting: Setting) -> int:
+        return 1 << len(conditions(self.features, setting.label, setting.schema))
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        features = conditions(self.features, setting.label, setting.schema)
+        table = balance(look, labels, features, [2] * len(features))
+        return missed(transformed(table, [SUPERSETS] * len(features)), labels)
+
+    def hypothesis(self, index: int, setting: Setting) -> Rule:
+        features = conditions(self.features, setting.label, setting.schema)
+        said = zip(features, _digits(index, [2] * len(features)), strict=True)
+        return Rule(setting.schema, None, tuple(feature for feature, used in said if used))
+
+
+@dataclass(frozen=True, eq=False)
+class Conjunctions:
+    """All 3^d conjunctions of d boolean features and their opposites that do not contradict themselves.
+
+    >>> import sulq
+    >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
+    >>> Conjunctions().size(setting), Conjunctions().hypothesis(11, setting).describe()
+    (27, 'a and not c')
+    """
+
+    features: Sequence[str | Node] | None = None
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return _form(self, self.features)
+
+    def size(self, setting: Setting) -> int:
+        return int(3 ** len(conditions(self.features, setting.label, setting.schema)))
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        features = conditions(self.features, setting.label, setting.schema)
+        table = balance(look, labels, features, [2] * len(features))
+        return missed(transformed(table, [LITERALS] * len(features)), labels)
+
+    def hypothesis(self, index: int, setting: Setting) -> Rule:
+        features = conditions(self.features, setting.label, setting.schema)
+        said = zip(features, _digits(index, [3] * len(features)), strict=True)
+        literals = [feature if way == 1 else Not(feature) for feature, way in said if way]
+        return Rule(setting.schema, None, tuple(literals))
+
+
+def missed(collected: Integers, labels: Bits) -> Integers:
+    """The mistakes of hypotheses, from what they collect of the balance; that is overwritten."""
+    np.subtract(np.count_nonzero(labels), collected, out=collected)
+    return collected
+
+
+def balance(look: Look, labels: Bits, choices: Sequence[Node], sizes: Sequence[int]) -> Integers:
+    """For every combination of choices, the rows with a true label less those with a false one."""
+    cells = math.prod(sizes)
+    code: NDArray[np.int64] = np.zeros(len(labels), dtype=np.int64)
+    for choice, size in zip(choices, sizes, strict=True):
+        code *= size
+        code += look(choice).astype(np.int64)
+    held: type[np.signedinteger[Any]] = np.int32 if len(labels) < 2**31 else np.int64
+    table = np.bincount(code[labels], minlength=cells).astype(held)
+    table -= np.bincount(code[~labels], minlength=cells).astype(held)
+    return table
+
+
+def check_size(hypotheses: HypothesisClass, setting: Setting) -> int:
+    """How many hypotheses there are; a class that would not fit is refused, before a row is read."""
+    size = hypotheses.size(setting)
+    if size > MOST:
+        raise QueryError(
+            f"{type(hypotheses).__name__} are {size} hypotheses here, too many to score at once: at most "
+            f"{MOST}; name fewer features or edges"
+        )
+    return size
+
+
+def choice_size(choice: Node, setting: Setting) -> int:
+    """How many possibilities a choice has."""
+    return Scope(setting.schema).code(choice).size
+
+
+def _digits(index: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(digit) for digit in np.unravel_index(index, tuple(sizes)))
+
+
+def _form(hypotheses: HypothesisClass, features: Sequence[str | Node] | None) -> dict[str, Any]:
+    plain = None if features is None else [f if isinstance(f, str) else f.form for f in features]
+    return {"class": type(hypotheses).__name__, "of": plain}

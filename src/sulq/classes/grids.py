@@ -1,0 +1,242 @@
+"""Classes of hypotheses over ordered and categorical columns: thresholds, intervals, rectangles, stumps.
+
+A number is read as the bin between public edges that it falls into, and an edge belongs to the right of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sulq.classes.boolean import Look, Setting, balance, choice_size, missed
+from sulq.classes.transforms import Integers, rising, stretched, stretches
+from sulq.errors import QueryError
+from sulq.hypotheses.hypothesis import words
+from sulq.hypotheses.rules import Rule, Selected
+from sulq.privacy.gf2 import Bits
+from sulq.queries.attributes import attribute
+from sulq.queries.codes import Bins, bins
+from sulq.queries.expressions import Compare, Constant, Node, Not, col
+from sulq.schema import Boolean, Category, Integer, Real
+
+Edges = Sequence[float]
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """What a number reaches: a column from an edge on, for each of k public edges; always; never.
+
+    >>> import sulq
+    >>> setting = Setting(sulq.Schema({"age": sulq.Integer(0, 120), "y": sulq.Boolean()}), sulq.col("y"))
+    >>> ages = Thresholds("age", [18, 40, 65])
+    >>> [ages.hypothesis(i, setting).describe() for i in range(ages.size(setting))]
+    ['always', 'age >= 18', 'age >= 40', 'age >= 65', 'never']
+    """
+
+    column: str | Node
+    edges: Edges
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return {"class": "Thresholds", "of": _bins(self.column, self.edges).form}
+
+    def size(self, setting: Setting) -> int:
+        return _possibilities(_bins(self.column, self.edges), setting) + 1
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        table = balance(look, labels, [_bins(self.column, self.edges)], [len(self.edges) + 1])
+        return missed(rising(table), labels)
+
+    def hypothesis(self, index: int, setting: Setting) -> Selected:
+        if index > len(self.edges):
+            return Selected(setting.schema, None, Not(Constant(1)), "never")
+        return _all_of(_interval(_bins(self.column, self.edges), index, len(self.edges) + 1), setting)
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """A column within one of the (k + 1)(k + 2)/2 stretches that k public edges make, to the ends included.
+
+    >>> import sulq
+    >>> setting = Setting(sulq.Schema({"age": sulq.Integer(0, 120), "y": sulq.Boolean()}), sulq.col("y"))
+    >>> ages = Intervals("age", [18, 65])
+    >>> [ages.hypothesis(i, setting).describe() for i in range(ages.size(setting))][:3]
+    ['age < 18', 'age < 65', 'always']
+    """
+
+    column: str | Node
+    edges: Edges
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return self._rectangles.form
+
+    def size(self, setting: Setting) -> int:
+        return self._rectangles.size(setting)
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        return self._rectangles.mistakes(look, labels, setting)
+
+    def hypothesis(self, index: int, setting: Setting) -> Selected:
+        return self._rectangles.hypothesis(index, setting)
+
+    @property
+    def _rectangles(self) -> Rectangles:
+        return Rectangles([(self.column, self.edges)])
+
+
+@dataclass(frozen=True, eq=False)
+class Rectangles:
+    """Axis-aligned boxes on a grid: an interval of each of several columns, given with their public edges.
+
+    >>> import sulq
+    >>> columns = {"age": sulq.Integer(0, 120), "income": sulq.Real(0, 1e6), "y": sulq.Boolean()}
+    >>> setting = Setting(sulq.Schema(columns), sulq.col("y"))
+    >>> boxes = Rectangles([("age", [18, 65]), ("income", [10_000])])
+    >>> boxes.size(setting), boxes.hypothesis(9, setting).describe()
+    (18, 'age >= 18 and age < 65 and income < 10000')
+    """
+
+    grid: Sequence[tuple[str | Node, Edges]]
+
+    @property
+    def form(self) -> dict[str, Any]:
+        return {"class": "Rectangles", "of": [choice.form for choice in self._choices]}
+
+    def size(self, setting: Setting) -> int:
+        if not self.grid:
+            raise QueryError("rectangles need at least one column with its edges")
+        return math.prod(math.comb(_possibilities(choice, setting) + 1, 2) for choice in self._choices)
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        sizes = [len(choice.edges) + 1 for choice in self._choices]
+        table = balance(look, labels, self._choices, sizes)
+        return missed(stretched(table.reshape(sizes)), labels)
+
+    def hypothesis(self, index: int, setting: Setting) -> Selected:
+        places = [stretches(len(choice.edges) + 1) for choice in self._choices]
+        which = np.unravel_index(index, tuple(len(starts) for starts, _ in places))
+        literals: list[Node] = []
+        for choice, (starts, stops), i in zip(self._choices, places, which, strict=True):
+            literals += _interval(choice, int(starts[i]), int(stops[i]))
+        return _all_of(literals, setting)
+
+    @property
+    def _choices(self) -> list[Bins]:
+        return [_bins(column, edges) for column, edges in self.grid]
+
+
+@dataclass(frozen=True, eq=False)
+class Stumps:
+    """Decision stumps over a whole schema: one question about one column, answered either way; always; never.
+
+    A boolean column is asked whether it is true, a category whether it is one of its values, a number whether
+    it reaches an edge: those of `edges`, or else public edges that divide its range into `bins` equal parts.
+    `columns`: by default all that the label is not made of.
+
+    >>> import sulq
+    >>> columns = {"age": sulq.Integer(0, 120), "plan": sulq.Category(["free", "paid"]), "y": sulq.Boolean()}
+    >>> setting = Setting(sulq.Schema(columns), sulq.col("y"))
+    >>> stumps = Stumps(edges={"age": [18, 65]})
+    >>> stumps.size(setting), [stumps.hypothesis(i, setting).describe() for i in (0, 1, 3, 5, 6)]
+    (12, ['always', 'never', 'age >= 65', 'not age >= 65', 'plan == free'])
+    """
+
+    columns: Sequence[str] | None = None
+    bins: int = 16
+    edges: Mapping[str, Edges] = field(default_factory=dict)
+
+    @property
+    def form(self) -> dict[str, Any]:
+        columns = None if self.columns is None else list(self.columns)
+        edges = {name: list(own) for name, own in self.edges.items()}
+        return {"class": "Stumps", "of": columns, "bins": self.bins, "edges": edges}
+
+    def size(self, setting: Setting) -> int:
+        return 2 + sum(2 * len(questions) for _, questions in self.questions(setting))
+
+    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
+        true = np.count_nonzero(labels)
+        wrong = [np.array([len(labels) - true, true])]
+        for choice, questions in self.questions(setting):
+            table = balance(look, labels, [choice], [choice_size(choice, setting)]).astype(np.int64)
+            # A number's bins from each edge on, a category's values, and of a boolean what is true.
+            own = missed(
+                rising(table)[1:-1] if isinstance(choice, Bins) else table[-len(questions) :], labels
+            )
+            wrong += [own, len(labels) - own]
+        return np.concatenate(wrong)
+
+    def hypothesis(self, index: int, setting: Setting) -> Selected:
+        if index < 2:
+            said: list[tuple[Node, str]] = [(Constant(1), "always"), (Not(Constant(1)), "never")]
+            return Selected(setting.schema, None, *said[index])
+        place = index - 2
+        for _, questions in self.questions(setting):
+            if place < 2 * len(questions):
+                turn, number = divmod(place, len(questions))
+                question = Not(questions[number]) if turn else questions[number]
+                return Selected(setting.schema, None, question, words(question))
+            place -= 2 * len(questions)
+        raise QueryError(f"there is no stump number {index}")
+
+    def questions(self, setting: Setting) -> list[tuple[Node, list[Node]]]:
+        """For every column with something to ask: what is counted, and the questions."""
+        label = {leaf.name for leaf in setting.label.leaves().values()}
+        default = [name for name in setting.schema.attributes if name not in label]
+        names = default if self.columns is None else self.columns
+        if label & set(names):
+            raise QueryError("the label cannot be one of its own features")
+        found = [self._of_column(name, setting) for name in names]
+        if not any(questions for _, questions in found):
+            raise QueryError("there are no columns to make stumps of: name some")
+        return [(choice, questions) for choice, questions in found if questions]
+
+    def _of_column(self, name: str, setting: Setting) -> tuple[Node, list[Node]]:
+        column, kind = col(name), setting.schema.attribute(name)
+        if isinstance(kind, Boolean):
+            return column, [column]
+        if isinstance(kind, Category):
+            return column, [column == level for level in kind.levels]
+        edges = self.edges.get(name) or _parts(kind, self.bins)
+        if not edges:
+            return column, []
+        choice = _bins(column, edges)
+        return choice, [column >= edge for edge in choice.edges]
+
+
+def _bins(column: str | Node, edges: Edges) -> Bins:
+    return bins(col(column) if isinstance(column, str) else column, edges)
+
+
+def _possibilities(choice: Node, setting: Setting) -> int:
+    """How many there are, if the label is not asked about itself."""
+    if attribute(setting.schema, choice).leaves().keys() & setting.label.leaves().keys():
+        raise QueryError("the label cannot be one of its own features")
+    return choice_size(choice, setting)
+
+
+def _parts(kind: Real | Integer, bins: int) -> list[float]:
+    """The edges that divide a column's public range into equal parts; whole numbers if the column's are."""
+    inner = [kind.low + (kind.high - kind.low) * i / bins for i in range(1, bins)]
+    if isinstance(kind, Integer):
+        inner = [math.ceil(edge) for edge in inner]
+    return sorted({edge for edge in inner if edge > kind.low})
+
+
+def _interval(choice: Bins, start: int, stop: int) -> list[Node]:
+    """The bins from one up to another, as conditions on what is in them."""
+    below = [choice.inner >= choice.edges[start - 1]] if start else []
+    above = (
+        [Compare("<", choice.inner, Constant(choice.edges[stop - 1]))] if stop <= len(choice.edges) else []
+    )
+    return [*below, *above]
+
+
+def _all_of(literals: Sequence[Node], setting: Setting) -> Selected:
+    said, text = Rule(setting.schema, None, tuple(literals)), " and ".join(map(words, literals))
+    return Selected(setting.schema, None, said.expression, text or "always")

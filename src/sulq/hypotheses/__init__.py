@@ -1,0 +1,19 @@
+"""What learners return: something to predict with, to read, to draw and to keep."""
+
+from sulq.hypotheses.centres import Centres
+from sulq.hypotheses.components import Components
+from sulq.hypotheses.halfspace import Halfspace
+from sulq.hypotheses.hypothesis import Origin
+from sulq.hypotheses.rules import ParityRule, Rule, Selected
+from sulq.hypotheses.tree import Tree
+
+__all__ = [
+    "Centres",
+    "Components",
+    "Halfspace",
+    "Origin",
+    "ParityRule",
+    "Rule",
+    "Selected",
+    "Tree",
+]

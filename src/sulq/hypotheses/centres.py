@@ -1,0 +1,80 @@
+"""Centres: a row belongs to the nearest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import RenderableType
+
+from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.pictures import centres as pictures
+from sulq.queries.attributes import interval
+from sulq.queries.codes import nearest
+from sulq.queries.expressions import Node
+from sulq.queries.vectors import features
+from sulq.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Centres(Hypothesis):
+    """k centres: a row belongs to the nearest.
+
+    `centres` has each public interval scaled to [−1, 1]; `natural` has the columns' own units. `sizes` says
+    about how many rows are nearest to each.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({"age": sulq.Real(0, 100)})
+    >>> young_and_old = Centres(schema, None, ("age",), ((-0.5,), (0.5,)), (10.0, 20.0))
+    >>> print(young_and_old.describe())
+    cluster  rows  age
+          0    10   25
+          1    20   75
+    >>> young_and_old.predict({"age": [10.0, 90.0]})
+    array([0, 1], dtype=uint8)
+    """
+
+    features: tuple[str, ...]
+    centres: tuple[tuple[float, ...], ...]
+    sizes: tuple[float, ...]
+
+    @property
+    def expression(self) -> Node:
+        return nearest(features(*self.features), self.centres)
+
+    @property
+    def natural(self) -> tuple[tuple[float, ...], ...]:
+        """The centres in the columns' own units."""
+        ends = [interval(self.schema, name) for name in self.features]
+        return tuple(
+            tuple(low + (x + 1) / 2 * (high - low) for x, (low, high) in zip(centre, ends, strict=True))
+            for centre in self.centres
+        )
+
+    def describe(self) -> str:
+        table = [["cluster", "rows", *self.features]]
+        for number, (size, centre) in enumerate(zip(self.sizes, self.natural, strict=True)):
+            table.append([str(number), f"{size:.0f}", *(f"{x:.6g}" for x in centre)])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table
+        )
+
+    def picture(self) -> str:
+        return pictures.picture(*self._drawn(), note=self._caption)
+
+    def drawing(self) -> RenderableType:
+        return pictures.drawing(*self._drawn())
+
+    def _drawn(self) -> tuple[list[pictures.Side], list[pictures.Centre]]:
+        axes = [pictures.Side(name, *interval(self.schema, name)) for name in self.features]
+        return axes, pictures.centres(self.sizes, self.natural)
+
+    def _own(self) -> dict[str, Any]:
+        return {"features": self.features, "centres": self.centres, "sizes": self.sizes}
+
+    @classmethod
+    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Centres:
+        centres = tuple(tuple(float(x) for x in centre) for centre in own["centres"])
+        sizes = tuple(float(size) for size in own["sizes"])
+        return cls(schema, origin, tuple(own["features"]), centres, sizes)

@@ -1,0 +1,122 @@
+"""Halfspaces: a weighted sum of features, and on which side of zero it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.pictures import bars
+from sulq.pictures.svg import clean
+from sulq.queries.expressions import Node
+from sulq.queries.products import Dot, dot
+from sulq.queries.vectors import Vector, features, vector
+from sulq.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Halfspace(Hypothesis):
+    """True of a row where ⟨features, weights⟩ + intercept > 0, each feature scaled to [−1, 1].
+
+    `label` is what it is about, in words. `values`: what to predict for false and true, where the label is a
+    category. Its `expression` is true or false also then.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({"age": sulq.Real(0, 100), "income": sulq.Real(0, 50)})
+    >>> rich = Halfspace(schema, None, "rich", ("age", "income"), (0.5, 2.0), -1.0, None)
+    >>> print(rich.describe())
+    rich where +2.00 income +0.50 age -1.00 > 0 (features scaled to [−1, 1])
+    >>> rich.predict({"age": [50, 50], "income": [20, 40]})
+    array([False,  True])
+    """
+
+    label: str
+    features: tuple[str, ...]
+    weights: tuple[float, ...]
+    intercept: float
+    values: tuple[str, str] | None
+
+    @property
+    def expression(self) -> Node:
+        return score(self.features, (*self.weights, self.intercept)) > 0
+
+    def wrong(self, truth: Node) -> Node:
+        return super().wrong(truth if self.values is None else truth == self.values[1])
+
+    def predict(self, frame: Any) -> NDArray[Any]:
+        """The label of every row of a frame: truth values, or the category's values."""
+        said = np.asarray(super().predict(frame), dtype=bool)
+        if self.values is None:
+            return said
+        false, true = self.values
+        return np.where(said, true, false)
+
+    def describe(self) -> str:
+        if self._nowhere:
+            return self._title
+        largest = sorted(zip(self.weights, self.features, strict=True), key=lambda pair: -abs(pair[0]))
+        terms = " ".join(f"{weight:+.2f} {name}" for weight, name in largest)
+        return f"{self._about} where {terms} {self.intercept:+.2f} > 0 (features scaled to [−1, 1])"
+
+    def picture(self) -> str:
+        return bars.picture(self._title, [self._panel], note=self._caption)
+
+    def drawing(self) -> RenderableType:
+        return Group(Text(clean(self._title), "bold"), bars.drawing([self._panel]))
+
+    @property
+    def _about(self) -> str:
+        return self.label if self.values is None else f"{self.label} is {self.values[1]}"
+
+    @property
+    def _nowhere(self) -> bool:
+        return not any(self.weights) and not self.intercept
+
+    @property
+    def _title(self) -> str:
+        if self._nowhere:
+            return f"{self._about} nowhere: the mistakes could not be told from noise"
+        return f"{self._about} where the sum is above 0"
+
+    @property
+    def _panel(self) -> bars.Panel:
+        weights = zip(self.features, self.weights, strict=True)
+        return bars.Panel("features scaled to [−1, 1]", (*weights, ("(intercept)", self.intercept)))
+
+    def _own(self) -> dict[str, Any]:
+        return {
+            "label": self.label,
+            "features": list(self.features),
+            "weights": list(self.weights),
+            "intercept": self.intercept,
+            "values": None if self.values is None else list(self.values),
+        }
+
+    @classmethod
+    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Halfspace:
+        values = own["values"]
+        return cls(
+            schema,
+            origin,
+            own["label"],
+            tuple(own["features"]),
+            tuple(own["weights"]),
+            own["intercept"],
+            None if values is None else (values[0], values[1]),
+        )
+
+
+def score(names: Sequence[str], weights: Sequence[float]) -> Dot:
+    """⟨x, w⟩ for the features and a constant 1: what the learner asks about and the hypothesis says."""
+    return dot(point(names), weights)
+
+
+def point(names: Sequence[str]) -> Vector:
+    """The features of a row and a constant 1, whose weight is the intercept."""
+    return vector(features(*names), 1)

@@ -1,0 +1,74 @@
+"""Numbers as people write them, made exact: a tenth is a tenth."""
+
+from __future__ import annotations
+
+import re
+import sys
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from sulq.errors import QueryError
+
+Numeric: TypeAlias = int | float | str | Fraction
+"""A number as people write it; a float means the shortest decimal that denotes it."""
+LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
+
+
+def rational(name: str, value: Numeric, most: int | None = None) -> Fraction:
+    """The positive fraction that `value` says.
+
+    Args:
+        name: what an error calls the number.
+        value: a number, or a text with a decimal or a fraction; a float means its shortest decimal.
+        most: the largest number that is allowed, if any.
+
+    >>> rational("epsilon", 0.1), rational("epsilon", "1/3"), rational("epsilon", "1e-6")
+    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
+    >>> rational("share", 2, most=1)
+    Traceback (most recent call last):
+    sulq.errors.QueryError: share must be a positive, finite number and at most 1, got 2
+    """
+    exact = value if isinstance(value, Fraction) else _written(str(value))
+    if not 0 < exact <= (sys.float_info.max if most is None else most):
+        limit = "" if most is None else f" and at most {most}"
+        raise QueryError(f"{name} must be a positive, finite number{limit}, got {value!r}")
+    return exact
+
+
+def _written(text: str) -> Fraction:
+    """The number that a text says; 0 if it says none."""
+    try:
+        # An exponent is read as a number of that many digits, so it is kept from growing without end.
+        return Fraction(0 if LONG_EXPONENT.search(text) else text)
+    except (ValueError, ZeroDivisionError):
+        return Fraction(0)
+
+
+def make_rational(owner: object, name: str, most: int | None = None) -> None:
+    """Replace a field of a frozen object by the positive fraction it says, or refuse it.
+
+    Args:
+        owner: the object, which is being made.
+        name: the field.
+        most: the largest number that is allowed, if any.
+    """
+    object.__setattr__(owner, name, rational(name, getattr(owner, name), most))
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """A whole number between bounds, or a refusal.
+
+    Args:
+        name: what an error calls the number.
+        value: an integer of Python or NumPy; True and False are none.
+        least: the smallest that is allowed.
+        most: the largest that is allowed.
+
+    >>> whole("depth", 3, 1, 10)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise QueryError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+    return int(value)

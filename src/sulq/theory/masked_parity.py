@@ -1,0 +1,156 @@
+"""Masked parity: the class that two rounds of questions learn, and one round cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.learners.learner import Learner
+from sulq.numbers import Numeric, rational
+from sulq.pictures import chips
+from sulq.queries.cases import where
+from sulq.queries.codes import Cross, OneHot, lookup, parity
+from sulq.queries.expressions import Constant, Node, col
+from sulq.queries.query import mean
+from sulq.queries.rounds import Round
+from sulq.queries.vectors import Only
+from sulq.schema import Boolean, Integer, Schema
+from sulq.talk.oracle import Rounds
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedParityRule(Hypothesis):
+    """c_{r,a}: where the switch is on, bit `index` of r; where it is off, the parity of the bits in r plus a.
+
+    `mask` is a; None says that nothing is known of it, and then false is said wherever the switch is off,
+    which is right of half of them.
+
+    >>> import sulq
+    >>> schema = sulq.theory.masked_parity_schema(2)
+    >>> rule = MaskedParityRule(schema, None, ("x0", "x1"), "index", "switch", (1, 0), 1)
+    >>> rule.describe()
+    'where switch: bit index of 10; elsewhere: not the parity of x0'
+    >>> rule.predict({"x0": [1, 1], "x1": [0, 1], "index": [0, 1], "switch": [False, True]})
+    array([False, False])
+    """
+
+    bits: tuple[str, ...]
+    index: str
+    switch: str
+    secret: tuple[int, ...]
+    mask: int | None
+
+    @property
+    def expression(self) -> Node:
+        told = lookup(col(self.index), self.secret) > 0
+        odd: Node = parity([col(bit) for bit in self.bits], self.secret)
+        hidden = Constant(0) if self.mask is None else ~odd if self.mask else odd
+        return where(col(self.switch), told, hidden)
+
+    def describe(self) -> str:
+        told = f"where {self.switch}: bit {self.index} of {''.join(map(str, self.secret))}"
+        if self.mask is None:
+            return f"{told}; elsewhere: unknown"
+        odd = " + ".join(bit for bit, one in zip(self.bits, self.secret, strict=True) if one) or "nothing"
+        return f"{told}; elsewhere: {'not ' * self.mask}the parity of {odd}"
+
+    def picture(self) -> str:
+        return chips.picture("Masked parity", self.describe().split("; "), "and", self._caption)
+
+
+@dataclass(frozen=True)
+class MaskedParity(Learner[MaskedParityRule]):
+    """Learns r from the rows where the switch is on, then a from the others: A_MP of the full paper, §5.3.1.
+
+    The first round asks, for every j, how often the switch is on, the index is j, and the label is true or
+    false; the larger of the two tells bit j. (The paper asks for the first only and compares it with 1/4d,
+    which needs an index that is uniform; `paper=True` does the same.) The second round asks how often the
+    parity is not the label where the switch is off: for uniform rows 0 or 1/2. All answers need be no closer
+    than 1/(4d+1), so where rows are uniform any oracle within that tolerance teaches r and a exactly. (Rows
+    that were drawn are uniform up to the sampling error, which is the oracle's to count in.)
+
+    `bits`: d boolean columns. `index`: an integer column from 0 to d − 1. `switch`, `label`: boolean columns.
+    `adaptive=False` leaves the second round out: one round can learn r, and nothing of a, so half of the rows
+    where the switch is off are got wrong, a quarter in all. `confidence`: how sure it is under an oracle that
+    adds noise. `share`: ask for this share of a budget, or of a crowd, instead of by tolerances; the first
+    round gets four fifths of it.
+
+    >>> import sulq
+    >>> rows = sulq.theory.masked_parity_rows([1, 0, 1, 1], 1, 4_000, np.random.default_rng(0))
+    >>> people = sulq.open(rows, sulq.theory.masked_parity_schema(4))
+    >>> MaskedParity().learn(people.exact()).describe()
+    'where switch: bit index of 1011; elsewhere: not the parity of x0 + x2 + x3'
+    """
+
+    bits: Sequence[str] | None = None
+    index: str = "index"
+    switch: str = "switch"
+    label: str = "label"
+    adaptive: bool = True
+    paper: bool = False
+    confidence: Numeric = Fraction(95, 100)
+    share: Numeric | None = None
+
+    def rounds(self, schema: Schema) -> Rounds[MaskedParityRule]:
+        bits = self.columns(schema)
+        d, on, label = len(bits), col(self.switch), col(self.label)
+        if self.paper:
+            asked = [on & (col(self.index) == j) & label for j in range(d)]
+            answers = yield self._round(asked, self.tolerance(d), Fraction(4, 5))
+            secret = tuple(int(answer.value > 1 / (4 * d)) for answer in answers)
+        else:
+            table = Only(on, OneHot(Cross((col(self.index), label))))
+            [answer] = yield self._round([table], self.tolerance(d), Fraction(4, 5))
+            false, true = np.reshape(answer.value, (d, 2)).T
+            secret = tuple(int(bit) for bit in true > false)
+        mask = None
+        if self.adaptive:
+            [answer] = yield self._second(bits, secret)
+            mask = int(answer.value > 1 / 4)
+        return MaskedParityRule(schema, None, bits, self.index, self.switch, secret, mask)
+
+    def later(self, schema: Schema) -> Sequence[Round]:
+        """The second round, which costs the same whatever the first one says."""
+        bits = self.columns(schema)
+        return [self._second(bits, (0,) * len(bits))] if self.adaptive and self.share is None else []
+
+    def _second(self, bits: Sequence[str], secret: tuple[int, ...]) -> Round:
+        """How often the parity is not the label where the switch is off."""
+        differs = ~col(self.switch) & (col(self.label) != parity([col(bit) for bit in bits], secret))
+        return self._round([differs], Fraction(1, 5), Fraction(1, 5))
+
+    def tolerance(self, d: int) -> Fraction:
+        """How close the answers of the first round must be: 1/(4d+1)."""
+        return Fraction(1, 4 * d + 1)
+
+    def _round(self, values: Sequence[Node], tolerance: Fraction, part: Fraction) -> Round:
+        if self.share is not None:
+            share = rational("share", self.share, most=1)
+            return Round([mean(value) for value in values], share * part if self.adaptive else share)
+        doubt = 1 - rational("confidence", self.confidence, most=1)
+        if doubt == 0:
+            raise QueryError("confidence must be less than 1: noise has no bound")
+        beta = doubt / len(values) / (2 if self.adaptive else 1)
+        return Round([mean(value, tolerance=tolerance, beta=beta) for value in values])
+
+    def columns(self, schema: Schema) -> tuple[str, ...]:
+        """The columns whose parity is meant, or a refusal."""
+        others = (self.index, self.switch, self.label)
+        if isinstance(self.bits, str):
+            raise QueryError(f"bits is a list of columns: [{self.bits!r}]")
+        named = [n for n in schema.attributes if n not in others] if self.bits is None else self.bits
+        bits = tuple(named)
+        if len(set(bits) | set(others)) < len(bits) + 3:
+            raise QueryError("the bits, the index, the switch and the label must be different columns")
+        for name in (*bits, self.switch, self.label):
+            if not isinstance(schema.attribute(name), Boolean):
+                raise QueryError(f"column {name!r} must be boolean")
+        kind = schema.attribute(self.index)
+        if not bits or not isinstance(kind, Integer) or (kind.low, kind.high) != (0, len(bits) - 1):
+            raise QueryError(f"the index must be an integer column from 0 to {max(0, len(bits) - 1)}")
+        return bits

@@ -1,0 +1,113 @@
+"""The numbers of rows: the bounds they come from hold there, and not with a row less."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import sulq
+from sulq.classes.sizes import (
+    most_labelings,
+    occam_rows,
+    parity_plan,
+    printed_occam_rows,
+    printed_parity_rows,
+    sampling_rate,
+    vc_rows,
+)
+from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
+
+
+@pytest.mark.parametrize("sampling", ["tight", "paper"])
+@pytest.mark.parametrize(
+    ("features", "error", "beta", "epsilon"), [(64, 0.05, 0.05, 0.5), (3, 0.3, 1e-6, 2.0)]
+)
+def test_parity_fails_as_often_as_it_may_and_more_often_with_a_row_less(
+    features: int, error: float, beta: float, epsilon: float, sampling: Any
+) -> None:
+    plan = parity_plan(features, error, beta, epsilon, sampling)
+    p = sampling_rate(epsilon / plan.runs, sampling)
+
+    def failing(rows: int) -> float:
+        never = 2.0**-plan.runs
+        return never + (1 - never) * 2**features * (1 - p * error) ** rows
+
+    assert failing(plan.rows) <= beta < failing(plan.rows - 1)
+
+
+def test_the_printed_numbers_are_larger() -> None:
+    at = (64, 0.05, 0.05, 0.5)
+    assert parity_plan(*at).rows < parity_plan(*at, "paper").rows < printed_parity_rows(*at)
+    assert parity_plan(*at, amplification="test set").rows < printed_parity_rows(*at, "test set")
+    for agnostic in (True, False):
+        assert occam_rows(10**6, 0.05, 0.05, 0.5, agnostic) < printed_occam_rows(
+            10**6, 0.05, 0.05, 0.5, agnostic
+        )
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
+def test_three_over_beta_mends_the_printed_bound(epsilon: float) -> None:
+    """The failure bound in the proof of Theorem 3.4, at its number of rows with ln(3/β) and with ln(1/β)."""
+    size, error, beta = 1000, 0.1, 0.05
+
+    def failing(rows: float) -> float:
+        return size * (2 * math.exp(-2 * rows * error**2 / 9) + math.exp(-epsilon * rows * error / 6))
+
+    assert failing(printed_occam_rows(size, error, beta, epsilon)) <= beta
+    if epsilon == error:  # where neither term is small beside the other
+        largest = max(1 / (epsilon * error), 1 / error**2)
+        assert failing(6 * (math.log(size) + math.log(1 / beta)) * largest) > beta
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("agnostic", [True, False])
+@pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
+def test_two_hypotheses_are_told_apart_at_the_promised_number_of_rows(
+    kind: Any, agnostic: bool, epsilon: float
+) -> None:
+    """The exact probability that the worse of two is chosen.
+
+    Without mistakes of the better one, each row is one of the worse with probability α; agnostically, the
+    widest spread is a mistake of either one on every row.
+    """
+    error, beta = 0.2, 0.05
+    rows = occam_rows(2, error, beta, epsilon, agnostic)
+
+    def failing(rows: int) -> float:
+        total = 0.0
+        for k in range(rows + 1):
+            p = (1 + error) / 2 if agnostic else error
+            chance = math.exp(
+                math.lgamma(rows + 1)
+                - math.lgamma(k + 1)
+                - math.lgamma(rows - k + 1)
+                + k * math.log(p)
+                + (rows - k) * math.log(1 - p)
+            )
+            lead = 2 * k - rows if agnostic else k
+            if chance > 1e-12:
+                total += chance * kind(str(epsilon), 1).probabilities([0, -lead])[1]
+        return total
+
+    assert failing(rows) <= beta
+    assert failing(rows // 4) > beta / 2, "and it is not idle"
+
+
+def test_rows_come_or_go_with_half_the_noise() -> None:
+    assert occam_rows(100, 0.1, 0.05, 0.1, neighbours="add-remove") == occam_rows(100, 0.1, 0.05, 0.2)
+
+
+def test_sauers_lemma_counts_small_subsets() -> None:
+    assert most_labelings(10, 10) == 2**10
+    assert most_labelings(1, 50) == 51
+    assert vc_rows(1, 50, 0.1, 0.05, 1.0) == occam_rows(51, 0.1, 0.05, 1.0)
+
+
+@pytest.mark.parametrize("arguments", [(10, 0, 0.1, 1), (10, 0.1, 1, 1), (10, 0.1, 0.1, 0), (0, 0.1, 0.1, 1)])
+def test_senseless_numbers_are_refused(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(sulq.QueryError):
+        occam_rows(*arguments)
+    with pytest.raises(sulq.QueryError):
+        parity_plan(*arguments)

@@ -1,0 +1,337 @@
+"""The parity learner: exactly as private as it says, and right as often as it promises."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.classes.sizes import ParityPlan, parity_plan, parity_rows, sampling_rate
+from sulq.hypotheses.rules import ParityRule
+from sulq.learners import parity
+from sulq.learners.parity import Parity, ParityMechanism, best_of, first_of, masked
+from sulq.privacy.gf2 import Bits, equations, packed_vector, products, solve
+from sulq.queries.query import Neighbours
+from tests.classes.laws import BOTTOM, Row, all_rows, chance_of_at_least, law_of_a, worst_ratio
+
+
+def replaced(table: tuple[Row, ...], bits: int) -> list[tuple[Row, ...]]:
+    return [
+        (*table[:i], row, *table[i + 1 :])
+        for i in range(len(table))
+        for row in all_rows(bits)
+        if row != table[i]
+    ]
+
+
+def worst_replacement(bits: int, rows: int, p: float) -> tuple[float, float]:
+    """The largest ratio of any outcome, and of ⊥, over all pairs of tables that differ in one row."""
+    laws = {table: law_of_a(table, bits, p) for table in itertools.product(all_rows(bits), repeat=rows)}
+    pairs = [(law, laws[other]) for table, law in laws.items() for other in replaced(table, bits)]
+    bottoms = [max(a[BOTTOM] / b[BOTTOM], b[BOTTOM] / a[BOTTOM]) for a, b in pairs]
+    return max(worst_ratio(a, b) for a, b in pairs), max(bottoms)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize(("bits", "rows"), [(1, 1), (1, 3), (2, 2), (3, 2)])
+def test_no_outcome_gives_a_replaced_row_away_beyond_epsilon(bits: int, rows: int, epsilon: float) -> None:
+    p = sampling_rate(epsilon)
+    worst, bottom = worst_replacement(bits, rows, p)
+    assert worst == pytest.approx(math.exp(epsilon), rel=1e-12), "it is met with equality"
+    assert bottom <= 1 + p + 1e-12
+    slightly_more, _ = worst_replacement(bits, rows, 1.01 * p)
+    assert slightly_more > math.exp(epsilon) * (1 + 1e-4), "a larger p is caught"
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+def test_no_outcome_gives_away_that_a_row_came_or_went(epsilon: float) -> None:
+    def worst(p: float) -> float:
+        return max(
+            worst_ratio(law_of_a(table, 2, p), law_of_a((*table, row), 2, p))
+            for table in itertools.product(all_rows(2), repeat=2)
+            for row in all_rows(2)
+        )
+
+    p = sampling_rate(epsilon, neighbours="add-remove")
+    assert worst(p) <= math.exp(epsilon) * (1 + 1e-12)
+    assert worst(1.01 * p) > math.exp(epsilon) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+def test_the_papers_rate_is_private_too_and_wastes_some_of_epsilon(epsilon: float) -> None:
+    worst, _ = worst_replacement(2, 2, sampling_rate(epsilon, "paper"))
+    assert worst <= math.exp(epsilon)
+    assert worst < math.exp(0.9 * epsilon)
+
+
+def test_skipping_the_first_step_is_caught() -> None:
+    """Without the 1/2 of step 1 the chance of ⊥ is nothing on one table and something on its neighbour."""
+    p = sampling_rate(0.5)
+
+    def without(table: tuple[Row, ...]) -> dict[Any, float]:
+        law = {said: 2 * chance for said, chance in law_of_a(table, 1, p).items()}
+        law[BOTTOM] -= 1
+        return {said: chance for said, chance in law.items() if chance > 1e-12}
+
+    agree, differ = (((1,), 1), ((1,), 1)), (((1,), 1), ((1,), 0))
+    assert worst_ratio(without(agree), without(differ)) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("sampling", "neighbours"), [("tight", "replace"), ("paper", "replace"), ("tight", "add-remove")]
+)
+def test_what_is_released_has_the_law_that_was_enumerated(sampling: Any, neighbours: Neighbours) -> None:
+    """6000 runs and at most 5 outcomes; 6.5 deviations either way are a chance below 1e-9 in all.
+
+    A probability that is off by 0.042 is caught.
+    """
+    table = (((1, 0), 1), ((1, 1), 0), ((0, 1), 0))
+    given = equations(
+        np.array([x for x, _ in table], dtype=bool).T, np.array([y for _, y in table], dtype=bool)
+    )
+    mechanism = ParityMechanism(Fraction(1), sampling, neighbours)
+    law = law_of_a(table, 2, sampling_rate(1.0, sampling, neighbours))
+    runs = 6000
+    said = [mechanism.release(given, 2) for _ in range(runs)]
+    seen = Counter(BOTTOM if mask is None else tuple(mask.astype(int).tolist()) for mask in said)
+    assert seen.keys() <= law.keys()
+    for outcome, chance in law.items():
+        assert abs(seen[outcome] - runs * chance) <= 6.5 * math.sqrt(runs * chance * (1 - chance))
+
+
+@pytest.mark.parametrize(
+    ("sampling", "neighbours"), [("tight", "replace"), ("paper", "replace"), ("tight", "add-remove")]
+)
+def test_rows_are_taken_at_the_rate_that_is_claimed(sampling: Any, neighbours: Neighbours) -> None:
+    """A million coins; 6.5 deviations are a chance below 1e-10, and a rate 1.5 % too large is caught."""
+    rate = sampling_rate(0.5, sampling, neighbours)
+    taken = int(ParityMechanism(Fraction(1, 2), sampling, neighbours).sample(10**6).sum())
+    assert abs(taken - 10**6 * rate) < 6.5 * math.sqrt(10**6 * rate * (1 - rate))
+    assert 6.5 * math.sqrt(rate * (1 - rate) / 10**6) < 0.02 * rate
+
+
+def drawn(rows: int, bits: int, ones: float, rng: np.random.Generator) -> tuple[Bits, Bits, Bits]:
+    x, target = rng.random((bits, rows)) < ones, rng.random(bits) < 0.5
+    return x, np.bitwise_xor.reduce(x[target], axis=0), target
+
+
+@pytest.mark.parametrize("sparse", [1, 4])
+def test_it_is_right_as_often_as_promised_at_the_promised_number_of_rows(sparse: int) -> None:
+    """d = 64, α = β = 0.05, ε = 0.5; 150 tables of fresh rows, their bits 1 with probability 2^-sparse.
+
+    Where bits are mostly 0, a parity that is wrong about one feature errs on just 1/16. The test fails with
+    a chance below 1e-7 if one table in twenty fails, and nearly always if one in five does.
+    """
+    rng = np.random.default_rng(5)
+    error, beta, epsilon = 0.05, 0.05, Fraction(1, 2)
+    plan = parity_plan(64, error, beta, float(epsilon))
+    mechanism = ParityMechanism(epsilon / plan.runs)
+    failures = 0
+    for _ in range(150):
+        words = rng.integers(0, 2**64, (sparse, plan.rows, 1), dtype=np.uint64)
+        x, target = np.bitwise_and.reduce(words, axis=0), rng.random(64) < 0.5
+        labels = products(x, packed_vector(target))[:, np.newaxis]
+        found = first_of(mechanism, np.hstack([x, labels.astype(np.uint64)]), 64, plan.runs)
+        # Two parities differ on a row if an odd number of its bits are among those they differ in.
+        apart = 0 if found is None else np.count_nonzero(found ^ target)
+        failures += found is None or (1 - (1 - 2 * 2.0**-sparse) ** apart) / 2 > error
+    assert chance_of_at_least(failures, 150, beta) > 1e-7
+    assert chance_of_at_least(30, 150, beta) < 1e-7
+
+
+def test_tanh_needs_about_half_the_rows_of_the_paper() -> None:
+    """How many rows until the equations in S have full rank, at ε = 1/2: the mean of 40 tables each.
+
+    In theory the ratio is tanh(1/4)/(1/8) = 1.96, and its estimate has a deviation of 0.05.
+    """
+    rng = np.random.default_rng(6)
+
+    def equations_until_solved() -> int:
+        x, y, _ = drawn(130, 64, 0.5, rng)
+        given, low, high = equations(x, y), 64, 130
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if solve(given[:middle], 64).rank == 64 else (middle + 1, high)
+        return low
+
+    def mean_rows(sampling: Any) -> float:
+        taken = [np.flatnonzero(ParityMechanism(Fraction(1, 2), sampling).sample(2000)) for _ in range(40)]
+        return float(np.mean([1 + places[equations_until_solved() - 1] for places in taken]))
+
+    ratio = mean_rows("paper") / mean_rows("tight")
+    assert 1.65 < ratio < 2.27
+    assert 1.9 < parity_rows(64, 0.05, 0.05, 0.5, "paper") / parity_rows(64, 0.05, 0.05, 0.5) < 2.01
+
+
+def test_the_best_on_a_test_set_is_chosen() -> None:
+    """With ε = 8 a run that does not stop finds the target; all 40 runs stop with a chance of 1e-12."""
+    rng = np.random.default_rng(7)
+    x, y, target = drawn(20_000, 10, 0.5, rng)
+    found = best_of(ParityMechanism(Fraction(8)), equations(x, y), 10, ParityPlan(0, 40, 2000))
+    assert found is not None
+    assert (found == target).all()
+
+
+def test_the_parity_with_the_fewest_mistakes_on_the_test_set_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The right one leads by hundreds of rows, so another is chosen with a chance below 1e-100."""
+    rng = np.random.default_rng(8)
+    x, y, target = drawn(4000, 10, 0.5, rng)
+    said = iter([~target, None, target, np.roll(~target, 1)])
+    monkeypatch.setattr(ParityMechanism, "release", lambda *_: next(said))
+    found = best_of(ParityMechanism(Fraction(2)), equations(x, y), 10, ParityPlan(0, 4, 2000))
+    assert found is target
+
+
+BITS = [f"x{i}" for i in range(6)]
+
+
+def people(rows: int = 6000, flips: float = 0.0, seed: int = 0, **schema: Any) -> sulq.Source:
+    rng = np.random.default_rng(seed)
+    data: dict[str, Any] = {name: rng.random(rows) < 0.5 for name in BITS}
+    data["y"] = data["x1"] ^ data["x4"] ^ (rng.random(rows) < flips)
+    data["age"] = rng.integers(0, 100, rows)
+    data["who"] = np.arange(rows) // 2
+    columns = {name: sulq.Boolean() for name in [*BITS, "y"]} | {"age": sulq.Integer(0, 120)}
+    return sulq.open(data, sulq.Schema(columns, **schema))
+
+
+SURE = {"error": 0.2, "confidence": "0.99999999"}
+
+
+@pytest.mark.parametrize("amplification", ["repeat", "test set"])
+@pytest.mark.parametrize("budget", [{"epsilon": 8}, {"rho": 32}])
+def test_a_curator_learns_a_parity(amplification: Any, budget: dict[str, Any]) -> None:
+    """It fails with a chance of 1e-8, by the promise."""
+    curator = people(rows=12_000).curator(**budget)
+    rule = Parity("y", amplification=amplification, **SURE).learn(curator)
+    assert rule is not None
+    assert rule.describe() == "x1 xor x4"
+    assert rule.origin == sulq.hypotheses.hypothesis.Origin("Parity", curator.promise, "main", 1)
+    assert curator.remaining == 0
+
+
+def test_the_charge_is_in_the_ledger_before_a_row_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = people()
+    curator = source.curator(epsilon=8)
+    seen: list[Fraction] = []
+    values = source.values
+    monkeypatch.setattr(source, "values", lambda node: (seen.append(curator.spent), values(node))[1])
+    Parity("y", share="1/2", error=0.2).learn(curator)
+    assert seen == [Fraction(4)] * 7
+
+
+def test_asking_again_in_the_same_run_is_free_and_the_same() -> None:
+    curator = people().curator(epsilon=8)
+    learner = Parity("y", share="1/2", error=0.2)
+    first = learner.learn(curator)
+    assert all(learner.learn(curator) == first for _ in range(5))
+    assert curator.spent == 4
+    learner.learn(curator, run="another")
+    assert curator.remaining == 0
+    with pytest.raises(sulq.BudgetError):
+        learner.learn(curator, run="a third")
+
+
+def test_labels_that_are_no_parity_give_bottom_and_no_error() -> None:
+    """Of 6000 labels half are wrong: that any run finds a consistent sample has a chance below 1e-100."""
+    curator = people(flips=0.5).curator(epsilon=8)
+    assert Parity("y", error=0.2).learn(curator) is None
+    assert curator.remaining == 0
+
+
+def test_too_few_rows_are_refused_before_anything_is_spent() -> None:
+    curator = people(rows=500).curator(epsilon="0.1")
+    needed = parity_rows(6, 0.1, 0.05, 0.1)
+    with pytest.raises(
+        sulq.QueryError, match=f"insufficient samples: .* needs {needed} rows, and there are 500"
+    ):
+        Parity("y").learn(curator)
+    assert curator.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"features": []}, "no features"),
+        ({"features": ["x1", "age"]}, "'age' is not true or false"),
+        ({"features": ["x1", "x1"]}, "named twice"),
+        ({"features": ["x1", "y"]}, "label cannot be one of its own"),
+        ({"features": ["x1", "nobody"]}, "no column 'nobody'"),
+        ({"label": "age"}, "'age' is not true or false"),
+        ({"sampling": "half"}, "sampling is"),
+        ({"amplification": "hope"}, "amplification is"),
+        ({"error": 0}, "error must be"),
+        ({"confidence": 1}, "beta must lie"),
+        ({"sampling": "paper", "confidence": "0.6"}, "at most 2"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_spent(given: dict[str, Any], message: str) -> None:
+    curator = people().curator(epsilon=8)
+    with pytest.raises(sulq.SulqError, match=message):
+        Parity(**({"label": "y"} | given)).learn(curator)
+    assert curator.spent == 0
+
+
+def test_the_papers_calibrations_have_no_such_door() -> None:
+    curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=10)
+    with pytest.raises(sulq.QueryError, match="sums only"):
+        Parity("y").learn(curator)
+
+
+def test_a_person_with_several_rows_is_protected_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row gets its part of ε, and no error says how many rows there are."""
+    used: list[Fraction] = []
+
+    def watched(mechanism: ParityMechanism, *_: Any) -> None:
+        used.append(mechanism.epsilon)
+
+    monkeypatch.setattr(parity, "first_of", watched)
+    curator = people(rows=20, unit=sulq.schema.Unit("who", 2)).curator(epsilon=1)
+    learner = Parity("y")
+    assert learner.learn(curator) is None
+    assert used == [Fraction(1, 2) / learner.plan(6, Fraction(1, 2)).runs]
+    with pytest.raises(sulq.QueryError, match="public number of rows"):
+        Parity("y", amplification="test set").learn(curator, run="another")
+
+
+def test_the_opposite_of_a_parity_is_learned_with_a_constant() -> None:
+    curator = people().curator(epsilon=16)
+    rule = Parity(~sulq.col("y"), constant=True, **SURE).learn(curator)
+    assert rule is not None
+    assert rule.describe() == "x1 xor x4 xor true"
+    assert rule.predict({name: [0, 1] for name in BITS}).tolist() == [True, True]
+
+
+def test_masked_parity_is_a_parity_of_other_features() -> None:
+    """c(x, i, b) = ⟨r, x⟩ + a where b = 0, and rᵢ where b = 1; r = 1011 and a = 1. Fails with chance 1e-8."""
+    rng = np.random.default_rng(3)
+    r, rows = np.array([1, 0, 1, 1]), 6000
+    x, i, b = rng.random((rows, 4)) < 0.5, rng.integers(0, 4, rows), rng.random(rows) < 0.5
+    label = np.where(b, r[i] == 1, (x @ r + 1) % 2 == 1)
+    data = {f"x{j}": x[:, j] for j in range(4)} | {"i": i, "b": b, "y": label}
+    columns = {name: sulq.Boolean() for name in data} | {"i": sulq.Integer(0, 3)}
+    source = sulq.open(data, columns)
+    names, choices = [f"x{j}" for j in range(4)], [sulq.col("i") == j for j in range(4)]
+    features = masked(names, choices, sulq.col("b"), source.schema)
+    rule = Parity("y", features=features, **SURE).learn(source.curator(epsilon=8))
+    assert rule is not None
+    assert rule.mask == (1, 0, 1, 1, 1)
+    assert (rule.predict(data) == label).all()
+
+
+def test_a_rule_survives_the_way_through_json() -> None:
+    schema = people(rows=2).schema
+    rule = ParityRule(schema, None, tuple(map(sulq.col, BITS)), (0, 1, 0, 0, 1, 0))
+    again = ParityRule.from_json(rule.to_json())
+    assert again == rule
+    assert again.describe() == "x1 xor x4"
+    assert ParityRule(schema, None, rule.features, (0,) * 6).describe() == "never"
+    assert rule.picture().startswith("<svg")

@@ -1,0 +1,42 @@
+"""Names of the version before still work, and say the new name."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import sulq
+from sulq.renamed import MODULES, TOP
+
+
+@pytest.mark.parametrize("name", sorted(TOP))
+def test_a_top_level_name_of_before_is_found_with_a_warning(name: str) -> None:
+    home, _, new = TOP[name].rpartition(".")
+    with pytest.warns(DeprecationWarning, match=rf"sulq\.{name} is {TOP[name]} now"):
+        assert getattr(sulq, name) is getattr(importlib.import_module(home), new)
+
+
+def test_no_name_is_both_old_and_new() -> None:
+    assert set(TOP).isdisjoint(sulq.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_a_module_of_before_is_the_module_of_today(name: str) -> None:
+    with pytest.warns(DeprecationWarning, match="works for this version only"):
+        for loaded in [known for known in sys.modules if known == name or known.startswith(f"{name}.")]:
+            del sys.modules[loaded]
+        old = importlib.import_module(name)
+    new = importlib.import_module(MODULES[name])
+    assert old is new
+    assert new.__spec__ is not None and new.__spec__.name == MODULES[name]
+
+
+def test_an_unknown_name_is_an_ordinary_error() -> None:
+    with pytest.raises(AttributeError, match="module 'sulq' has no attribute 'Nonsense'"):
+        sulq.Nonsense  # noqa: B018
+
+
+def test_importing_sulq_warns_of_nothing() -> None:
+    code = "import warnings; warnings.simplefilter('error'); import sulq, sulq.theory, sulq.local"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
