@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 import sulq
+from sulq.commands.tables import amount, ledger_tables
 from sulq.oracles.curator import Curator
-from sulq.tables import amount, ledger_tables
 
 BETA = 0.05
 PLACE = ["age", "income"]

@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from sulq.commands.arguments import add_learn
-from sulq.commands.files import write_whole
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
+from sulq.commands.tables import ledger_tables, schema_table
 from sulq.commands.terminal import Listener
 from sulq.demo import demo
 from sulq.drafts import draft
@@ -24,9 +24,9 @@ from sulq.errors import SulqError
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
 from sulq.pictures import lines
+from sulq.runs.files import write_whole
 from sulq.schema import Schema
 from sulq.sources.source import open as open_source
-from sulq.tables import ledger_tables, schema_table
 from sulq.theory.atlas import atlas
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 from rich.console import Console
 
 from sulq.commands.show import rounds_table
+from sulq.commands.tables import schema_table
 from sulq.hypotheses.hypothesis import error_rate
 from sulq.learners.id3 import ID3
-from sulq.plans.watching import Watched
+from sulq.numbers import amount
+from sulq.privacy.budget import PureDP
 from sulq.queries.rounds import Round
+from sulq.runs.run import Run
 from sulq.samples import randhie
-from sulq.tables import amount, schema_table
+from sulq.sources.source import Source
 
+LABEL = "bought_drugs"
 CODE = """\
     asked = ["doctor_visits", "plan", "health", "age", "sex"]
     bins = {"doctor_visits": [1, 2, 4], "age": [18, 40]}
@@ -32,10 +39,10 @@ NEXT = """\
 
 def demo(console: Console) -> None:
     """Learn a tree from the sample, privately and exactly, and say what to do next."""
-    people, label = randhie(), "bought_drugs"
+    people = randhie()
     asked = ["doctor_visits", "plan", "health", "age", "sex"]
     bins = {"doctor_visits": [1, 2, 4], "age": [18, 40]}
-    learner = ID3(label, asked, depth=2, bins=bins, split="multiway", share=0.9)
+    learner = ID3(LABEL, asked, depth=2, bins=bins, split="multiway", share=0.9)
 
     console.print(
         "\n[bold]The RAND Health Insurance Experiment[/]: 5,912 people, insured by lot, watched for up to "
@@ -47,28 +54,35 @@ def demo(console: Console) -> None:
         "noise, charged to a budget first. Protected is a person, with all of their years:\n"
     )
     console.print(CODE, style="cyan", markup=False, highlight=False)
-    curator = people.curator(epsilon=1)
-    watched = Watched(curator)
-    private = learner.learn(watched)
-    console.print(private.drawing())
+    with TemporaryDirectory() as folder:
+        _compare(people, learner, Path(folder, "people.ledger"), console)
+    console.print(NEXT, highlight=False)
+
+
+def _compare(people: Source, learner: ID3, ledger: Path, console: Console) -> None:
+    """A tree learned privately, and the same learner told the truth."""
+    outcome = Run(learner, people, PureDP(1), ledger=ledger).learn()
+    console.print(outcome.hypothesis.drawing())
     console.print("\nThis may be published. What it cost, and how far off it may be:\n")
-    console.print(rounds_table(tuple(watched.asked), curator.ledger.total, "epsilon"))
+    console.print(rounds_table(outcome.asked, PureDP(1).total, "epsilon"))
 
     console.print(
         "\nThe same learner, told exact answers, to see what privacy took. [red]Not to be published:[/]\n"
     )
-    exact = learner.learn(people.exact())
+    exact = Run(learner, people, None).learn().hypothesis
     console.print(exact.drawing())
-    [wrong] = curator.ask(Round([error_rate(private, label)], share=0.1))
-    [truly] = people.exact().ask(Round([error_rate(exact, label)]))
+    curator = people.curator(PureDP(1).epsilon, ledger=ledger)
+    with curator.ledger:
+        [wrong] = curator.ask(Round([error_rate(outcome.hypothesis, LABEL)], share=0.1))
+        remaining = curator.remaining
+    [truly] = people.exact().ask(Round([error_rate(exact, LABEL)]))
     right, within = _percent(1 - wrong.value), _percent(wrong.radius(0.05))
     console.print(
         f"\nThe private tree is right about [bold]{right} ± {within}[/] of the rows, says one more question "
         f"for the rest of the budget. The exact one is right about {_percent(1 - truly.value)}. "
-        f"Left: ε = {amount(curator.remaining)}.\n",
+        f"Left: ε = {amount(remaining)}.\n",
         highlight=False,
     )
-    console.print(NEXT, highlight=False)
 
 
 def _percent(share: float) -> str:

@@ -72,3 +72,22 @@ def whole(name: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
         raise QueryError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
     return int(value)
+
+
+def amount(value: Fraction) -> str:
+    """An exact amount for people: as a short decimal if that is what it is, and else about.
+
+    >>> amount(Fraction(1, 2)), amount(Fraction(1, 3))
+    ('0.5', '≈ 0.333333')
+    """
+    short = f"{float(value):.6g}"
+    return short if Fraction(short) == value else f"≈ {short}"
+
+
+def percent(share: Fraction) -> str:
+    """A share for people.
+
+    >>> percent(Fraction(1, 8))
+    '12.5 %'
+    """
+    return f"{float(100 * share):.4g} %"

@@ -12,15 +12,8 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.classes.boolean import (
-    Conjunctions,
-    Hypotheses,
-    HypothesisClass,
-    MonotoneConjunctions,
-    Parities,
-    Setting,
-    check_size,
-)
+from sulq.classes.base import HypothesisClass, Setting, check_size
+from sulq.classes.boolean import Conjunctions, Hypotheses, MonotoneConjunctions, Parities
 from sulq.classes.domains import Halfspaces, Labelings
 from sulq.classes.grids import Intervals, Rectangles, Stumps, Thresholds
 from sulq.classes.small import SmallConjunctions

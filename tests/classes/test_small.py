@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.classes.boolean import Conjunctions, MonotoneConjunctions, Setting, check_size
+from sulq.classes.base import Setting, check_size
+from sulq.classes.boolean import Conjunctions, MonotoneConjunctions
 from sulq.classes.small import SmallConjunctions, _Sums
 from tests.classes.test_classes import SCHEMA, SETTING, people
 

@@ -20,7 +20,7 @@ from tests.commands.people import write_people
 
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1"]
 STAYS = (
-    "sulq: interrupted; what was spent stays spent: the same command goes on from there, and pays for nothing "
+    "sulq: interrupted; what was spent stays spent: the same run goes on from there, and pays for nothing "
     "twice"
 )
 INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -137,4 +137,4 @@ def test_a_run_that_is_refused_on_the_way_says_what_it_has_spent(
     assert spent > 0
     said = capsys.readouterr().err.splitlines()[-1]
     assert "nothing was spent" not in said
-    assert f"run mine has spent ε = {float(spent):g} so far: the same command goes on from there" in said
+    assert f"run mine has spent ε = {float(spent):g} so far: the same run goes on from there" in said

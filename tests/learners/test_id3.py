@@ -153,7 +153,7 @@ def test_a_curator_at_epsilon_5_gives_the_concept(settings_):
 def test_it_spends_its_share_and_no_more(budget, pick):
     curator = sulq.open(concept(2000), SCHEMA).curator(**budget)
     ID3(label="y", pick=pick, share=Fraction(1, 3)).learn(curator)
-    assert 0 < curator.spent <= curator.calibration.total / 3
+    assert 0 < curator.spent <= curator.offer.calibration.total / 3
 
 
 def test_a_run_started_again_gives_the_same_tree_at_no_cost(tmp_path):

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.classes.sizes import ParityPlan, parity_plan, parity_rows, sampling_rate
+from sulq.classes import solve as solving
+from sulq.classes.sizes import parity_plan, parity_rows, sampling_rate
+from sulq.hypotheses import Nothing
 from sulq.hypotheses.rules import ParityRule
-from sulq.learners import parity
-from sulq.learners.parity import Parity, ParityMechanism, best_of, first_of, masked
+from sulq.learners.parity import Parity, masked
 from sulq.privacy.gf2 import Bits, equations, packed_vector, products, solve
+from sulq.privacy.parity import ParityMechanism, best_of, first_of
 from sulq.queries.query import Neighbours
 from tests.classes.laws import BOTTOM, Row, all_rows, chance_of_at_least, law_of_a, worst_ratio
 
@@ -173,7 +175,7 @@ def test_the_best_on_a_test_set_is_chosen() -> None:
     """With ε = 8 a run that does not stop finds the target; all 40 runs stop with a chance of 1e-12."""
     rng = np.random.default_rng(7)
     x, y, target = drawn(20_000, 10, 0.5, rng)
-    found = best_of(ParityMechanism(Fraction(8)), equations(x, y), 10, ParityPlan(0, 40, 2000))
+    found = best_of(ParityMechanism(Fraction(8)), equations(x, y), 10, 40, 2000)
     assert found is not None
     assert (found == target).all()
 
@@ -186,7 +188,7 @@ def test_the_parity_with_the_fewest_mistakes_on_the_test_set_is_chosen(
     x, y, target = drawn(4000, 10, 0.5, rng)
     said = iter([~target, None, target, np.roll(~target, 1)])
     monkeypatch.setattr(ParityMechanism, "release", lambda *_: next(said))
-    found = best_of(ParityMechanism(Fraction(2)), equations(x, y), 10, ParityPlan(0, 4, 2000))
+    found = best_of(ParityMechanism(Fraction(2)), equations(x, y), 10, 4, 2000)
     assert found is target
 
 
@@ -212,7 +214,7 @@ def test_a_curator_learns_a_parity(amplification: Any, budget: dict[str, Any]) -
     """It fails with a chance of 1e-8, by the promise."""
     curator = people(rows=12_000).curator(**budget)
     rule = Parity("y", amplification=amplification, **SURE).learn(curator)
-    assert rule is not None
+    assert isinstance(rule, ParityRule)
     assert rule.describe() == "x1 xor x4"
     assert rule.origin == sulq.hypotheses.hypothesis.Origin("Parity", curator.promise, "main", 1)
     assert curator.remaining == 0
@@ -243,7 +245,8 @@ def test_asking_again_in_the_same_run_is_free_and_the_same() -> None:
 def test_labels_that_are_no_parity_give_bottom_and_no_error() -> None:
     """Of 6000 labels half are wrong: that any run finds a consistent sample has a chance below 1e-100."""
     curator = people(flips=0.5).curator(epsilon=8)
-    assert Parity("y", error=0.2).learn(curator) is None
+    bottom = Parity("y", error=0.2).learn(curator)
+    assert isinstance(bottom, Nothing) and not bottom
     assert curator.remaining == 0
 
 
@@ -269,7 +272,7 @@ def test_too_few_rows_are_refused_before_anything_is_spent() -> None:
         ({"sampling": "half"}, "sampling is"),
         ({"amplification": "hope"}, "amplification is"),
         ({"error": 0}, "error must be"),
-        ({"confidence": 1}, "beta must lie"),
+        ({"confidence": 1}, "beta must be"),
         ({"sampling": "paper", "confidence": "0.6"}, "at most 2"),
     ],
 )
@@ -293,11 +296,11 @@ def test_a_person_with_several_rows_is_protected_as_one(monkeypatch: pytest.Monk
     def watched(mechanism: ParityMechanism, *_: Any) -> None:
         used.append(mechanism.epsilon)
 
-    monkeypatch.setattr(parity, "first_of", watched)
+    monkeypatch.setattr(solving, "first_of", watched)
     curator = people(rows=20, unit=sulq.schema.Unit("who", 2)).curator(epsilon=1)
     learner = Parity("y")
-    assert learner.learn(curator) is None
-    assert used == [Fraction(1, 2) / learner.plan(6, Fraction(1, 2)).runs]
+    assert isinstance(learner.learn(curator), Nothing)
+    assert used == [Fraction(1, 2) / parity_plan(6, 0.1, 0.05, 0.5).runs]
     with pytest.raises(sulq.QueryError, match="public number of rows"):
         Parity("y", amplification="test set").learn(curator, run="another")
 
@@ -305,7 +308,7 @@ def test_a_person_with_several_rows_is_protected_as_one(monkeypatch: pytest.Monk
 def test_the_opposite_of_a_parity_is_learned_with_a_constant() -> None:
     curator = people().curator(epsilon=16)
     rule = Parity(~sulq.col("y"), constant=True, **SURE).learn(curator)
-    assert rule is not None
+    assert isinstance(rule, ParityRule)
     assert rule.describe() == "x1 xor x4 xor true"
     assert rule.predict({name: [0, 1] for name in BITS}).tolist() == [True, True]
 
@@ -322,7 +325,7 @@ def test_masked_parity_is_a_parity_of_other_features() -> None:
     names, choices = [f"x{j}" for j in range(4)], [sulq.col("i") == j for j in range(4)]
     features = masked(names, choices, sulq.col("b"), source.schema)
     rule = Parity("y", features=features, **SURE).learn(source.curator(epsilon=8))
-    assert rule is not None
+    assert isinstance(rule, ParityRule)
     assert rule.mask == (1, 0, 1, 1, 1)
     assert (rule.predict(data) == label).all()
 

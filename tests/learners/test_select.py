@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 
 import sulq
+import sulq.classes.shortest
 from sulq.classes.boolean import Conjunctions, Parities
 from sulq.classes.grids import Stumps, Thresholds
 from sulq.classes.sizes import occam_rows
+from sulq.hypotheses import Nothing, Origin
 from sulq.learners.compress import Compress
 from sulq.learners.select import Select
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
+from sulq.queries.rounds import Round
 
 col = sulq.col
 
@@ -58,16 +61,24 @@ def test_other_classes_and_lists_are_chosen_from_too() -> None:
 
 
 def test_the_mechanism_spends_what_it_costs() -> None:
-    curator = people().curator(epsilon=1)
-    learner = Select(Parities("ab"), "y")
-    assert learner.selection(curator, Fraction(1, 2)) == PermuteAndFlip("1/2", 1)
+    usual = Select(Parities("ab"), "y")
+
+    def selection(curator: sulq.Curator, share: str, learner: Select = usual) -> Any:
+        [settled] = curator.offer.terms(Round([learner.question(curator.schema)], share)).selections
+        return settled
+
+    assert selection(people().curator(epsilon=1), "1/2") == PermuteAndFlip("1/2", 1)
     by_rho = people().curator(rho="0.5")
-    assert learner.selection(by_rho, Fraction(1, 2)) == ExponentialMechanism(2, 1)
-    flipped = Select(Parities("ab"), "y", mechanism="permute-and-flip").selection(by_rho, Fraction(1, 2))
+    assert selection(by_rho, "1") == ExponentialMechanism(2, 1)
+    flipped = selection(by_rho, "1", Select(Parities("ab"), "y", mechanism="permute-and-flip"))
     assert isinstance(flipped, PermuteAndFlip)
     assert Fraction(1) - Fraction(1, 2**38) < flipped.epsilon <= 1
+    named = selection(
+        people().curator(epsilon=1), "1/2", Select(Parities("ab"), "y", mechanism="exponential")
+    )
+    assert named == ExponentialMechanism("1/2", 1)
     several = people(unit=sulq.schema.Unit("who", 2)).curator(epsilon=1, neighbours="add-remove")
-    assert learner.selection(several, Fraction(1)) == PermuteAndFlip(1, 2, monotone=True)
+    assert selection(several, "1") == PermuteAndFlip(1, 2, monotone=True)
 
 
 def test_the_charge_is_in_the_ledger_before_a_row_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,16 +138,21 @@ def test_compression_stops_at_the_first_class_that_does() -> None:
     short, middle, long = (Conjunctions(names) for names in ("ab", "abc", "abcd"))
     curator = people(40_000).curator(epsilon=4)
     rule = Compress([short, middle, long], "y", confidence=SURE).learn(curator)
-    assert rule is not None
-    assert rule.origin is not None
-    assert (rule.describe(), rule.origin.rounds) == ("a and not c", 2)
+    assert rule.describe() == "a and not c"
     assert curator.remaining == 0, "however many rounds there were"
 
 
 def test_compression_that_finds_nothing_says_so() -> None:
     """No conjunction errs on less than a quarter of the rows; one is taken for good with chance 1e-8."""
     curator = people(40_000).curator(epsilon=4)
-    assert Compress([Conjunctions("ab"), Conjunctions("abc")], "odd", confidence=SURE).learn(curator) is None
+    assert Compress([Conjunctions("ab"), Conjunctions("abc")], "odd", confidence=SURE).learn(
+        curator
+    ) == Nothing(
+        curator.schema,
+        Origin("Compress", curator.promise, "main", 1),
+        "hypothesis that passes its test",
+        1e-8,
+    )
 
 
 def test_compression_never_uses_a_row_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,13 +160,13 @@ def test_compression_never_uses_a_row_twice(monkeypatch: pytest.MonkeyPatch) -> 
     curator = source.curator(epsilon=4)
     learner = Compress([Conjunctions("ab"), Conjunctions("abc"), Conjunctions("abcd")], "odd")
     looked: list[np.ndarray[Any, Any]] = []
-    original = sulq.learners.compress._on
+    original = sulq.classes.shortest._on
 
     def watched(asked: Any, rows: Any) -> Any:
         looked.append(rows)
         return original(asked, rows)
 
-    monkeypatch.setattr(sulq.learners.compress, "_on", watched)
+    monkeypatch.setattr(sulq.classes.shortest, "_on", watched)
     learner.learn(curator)
     used = np.concatenate(looked)
     assert len(set(used.tolist())) == len(used)

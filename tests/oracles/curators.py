@@ -28,4 +28,4 @@ def people(rows: int = 1000, seed: int = 0) -> sulq.Source:
 
 
 def terms(curator: Curator, round_: sulq.Round) -> Any:
-    return curator.terms(round_)
+    return curator.offer.terms(round_)

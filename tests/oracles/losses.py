@@ -17,18 +17,20 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
     Under the paper's calibrations a number that is told at all costs a query, and must have the noise of the
     paper for the distance that one person moves it.
     """
-    terms = curator.terms(round_)
+    terms = curator.offer.terms(round_)
     noises, selections = iter(terms.noises), iter(terms.selections)
     lost = Fraction(0)
     for query in round_.queries:
         if isinstance(query, Choice):
             selection = next(selections)
-            moved = query.moves(curator.source.scope, curator.neighbours)
+            moved = query.moves(curator.offer.scope, curator.offer.neighbours)
             assert (selection is None) == (moved == 0)
             if selection is not None:
                 assert selection.sensitivity == moved
                 lost += (
-                    selection.epsilon if curator.calibration.unit == "epsilon" else selection.epsilon**2 / 8
+                    selection.epsilon
+                    if curator.offer.calibration.unit == "epsilon"
+                    else selection.epsilon**2 / 8
                 )
             continue
         for part in query.parts:
@@ -37,13 +39,13 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
                 assert _moves(curator, part)[0] == 0, "what somebody moves goes without noise"
                 continue
             one, two, furthest = _moves(curator, part)
-            if curator.calibration.unit == "queries":
+            if curator.offer.calibration.unit == "queries":
                 scale = noise.scale if isinstance(noise, DiscreteLaplace) else None
                 if scale is not None:
-                    assert scale >= curator.calibration.scale * furthest  # type: ignore[attr-defined]
+                    assert scale >= curator.offer.calibration.scale * furthest  # type: ignore[attr-defined]
                 else:
-                    assert noise.variance >= curator.calibration.variance * furthest**2  # type: ignore[attr-defined]
-                lost += curator.source.scope.number(part).width
+                    assert noise.variance >= curator.offer.calibration.variance * furthest**2  # type: ignore[attr-defined]
+                lost += curator.offer.scope.number(part).width
             elif isinstance(noise, DiscreteLaplace):
                 lost += one / noise.scale
             else:
@@ -54,10 +56,10 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
 
 def _moves(curator: Curator, part: Node) -> tuple[Fraction, Fraction, Fraction]:
     """How far one person moves a sum, in steps: its 1-norm, the square of its 2-norm, its furthest coordinate."""
-    facts, rows = curator.source.scope.number(part), curator.schema.rows_per_unit
+    facts, rows = curator.offer.scope.number(part), curator.schema.rows_per_unit
     come = facts.norm1, facts.square, facts.magnitude
     exchanged = facts.spread1, facts.spread_square, int((facts.high - facts.low).max())
-    if curator.neighbours == "add-remove":
+    if curator.offer.neighbours == "add-remove":
         worst = come
     else:
         worst = exchanged if rows == 1 else tuple(map(max, come, exchanged))  # type: ignore[assignment]

@@ -231,4 +231,4 @@ def test_a_unit_is_refused_because_it_moves_other_rows_and_so_are_the_curators_o
     curator = plain.curator(epsilon=1, answering="chunks", queries=2)
     for run in ("(chunks)", "(order)"):
         with pytest.raises(sulq.QueryError, match="own"):
-            curator.release({"asked": 1}, Fraction(0), lambda: 1, run)
+            curator.ask(sulq.Round([sulq.count()]), run)

@@ -55,7 +55,7 @@ def test_the_noise_of_a_round_pays_for_its_joint_sensitivity_and_not_much_more(
     round_ = sulq.Round(queries, share=0.25)
     found = terms(curator, round_)
     parts = [part for query in queries[:-1] for part in query.parts]
-    scope = curator.source.scope
+    scope = curator.offer.scope
     used = Fraction(0)
     for part, noise in zip(parts, found.noises, strict=True):
         facts = scope.number(part)
@@ -66,10 +66,10 @@ def test_the_noise_of_a_round_pays_for_its_joint_sensitivity_and_not_much_more(
         else:
             used += noise.epsilon(moved1) if isinstance(noise, DiscreteLaplace) else noise.rho(moved2)
     [selection] = found.selections
-    used += selection.epsilon if "rho" not in curator.calibration.unit else selection.rho()
+    used += selection.epsilon if "rho" not in curator.offer.calibration.unit else selection.rho()
     assert used <= found.cost
     assert used > found.cost * Fraction(999_999, 1_000_000)
-    assert found.cost == curator.calibration.total / 4
+    assert found.cost == curator.offer.calibration.total / 4
 
 
 def test_errors_are_equal_in_units_of_one_rows_contribution_or_as_the_weights_say() -> None:
@@ -386,12 +386,12 @@ def test_with_a_unit_of_one_row_nobody_is_told_for_nothing_how_many_rows_count(n
     """Whether a row counts depends on whom it names: a new person, one who has a row, or nobody."""
     rows = {"id": [*(f"p{i}" for i in range(99)), name], "sick": [False] * 100, "age": [5.5] * 100}
     curator = sulq.open(rows, ONE_EACH).curator(epsilon=1)
-    assert curator.public_rows is None
+    assert curator.offer.rows is None
     with pytest.raises(sulq.QueryError, match="how much may this round cost"):
         curator.ask(sulq.Round([sulq.count()]))
     counted, aged = terms(curator, sulq.Round([sulq.count(), sulq.total("age")], share=1)).noises
     assert counted is not None
-    step = float(curator.source.scope.number(col("age")).unit)
+    step = float(curator.offer.scope.number(col("age")).unit)
     assert aged.scale * step >= 6, "a row that comes or goes moves the sum by all of it"
 
 

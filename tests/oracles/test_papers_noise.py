@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.privacy.calibration import Piece
+from sulq.privacy.calibration import SumFacts
 from sulq.privacy.conversion import rho_of
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
@@ -176,7 +176,7 @@ def test_repetitions_are_enough_and_those_printed_are_not() -> None:
         for as_printed in (False, True):
             times = repetitions(calibration, 2000, 0.01, 0.2, as_printed)
             [noise] = calibration.for_cost(
-                [Piece(step, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)], [], None
+                [SumFacts(step, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)], [], None
             ).noises
             averages = noise.sample(300 * times).reshape(300, times).mean(axis=1) * float(step) / 2000
             misses = int((np.abs(averages) > 0.01).sum())

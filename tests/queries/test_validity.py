@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import sulq
-from sulq.privacy.calibration import Contest, Gaussian, Laplace, Piece, Terms
+from sulq.privacy.calibration import Contest, Gaussian, Laplace, SumFacts, Terms
 from sulq.queries import facts as facts_module
 from sulq.queries.canonical import NODES
 from sulq.queries.choose import Choice
@@ -221,11 +221,11 @@ def test_no_round_is_cheaper_than_its_noise(
             assert any(reason in str(refusal) for reason in reasons), "noise that cannot be drawn is refused"
         else:
             assert loss(curator, round_) <= cost
-            assert (cost == 0) == (all(noise is None for noise in curator.terms(round_).noises))
+            assert (cost == 0) == (all(noise is None for noise in curator.offer.terms(round_).noises))
 
 
 ONE = Fraction(1)
-PIECE = Piece(ONE, 1, moves1=ONE, moves2=ONE, size=ONE, reach=ONE, weight=ONE)
+PIECE = SumFacts(ONE, 1, moves1=ONE, moves2=ONE, size=ONE, reach=ONE, weight=ONE)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ import pytest
 import sulq
 from sulq.local.tails import Bounded, LaplaceMeans
 from sulq.talk.answers import Answer
-from sulq.talk.laws import Averaged, BestOf, Exactly, Gap, Noise, Ratio, Within, law_form, law_of
+from sulq.talk.choice_laws import BestOf, Gap
+from sulq.talk.law_forms import law_form, law_of
+from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
 from tests.oracles.curators import people
 
 col = sulq.col

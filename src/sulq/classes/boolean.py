@@ -8,13 +8,14 @@ cells; it makes as many mistakes as there are true labels, less what it collects
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.classes.base import HypothesisClass, Look, Setting
 from sulq.classes.transforms import HADAMARD, LITERALS, SUPERSETS, Integers, transformed
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis, words
@@ -23,44 +24,10 @@ from sulq.privacy.gf2 import Bits
 from sulq.queries.attributes import condition, conditions
 from sulq.queries.expressions import Node, Not
 from sulq.queries.scope import Scope
-from sulq.schema import Schema
-
-Look = Callable[[Node], NDArray[Any]]
-"""Gives an expression's value on every row."""
-
-MOST = 2**26
-"""How many hypotheses, or cells of a table, may be held at once: some 2 GB while one is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """What is public when a hypothesis is looked for: the schema, and what it should say."""
-
-    schema: Schema
-    label: Node
-
-
-class HypothesisClass(Protocol):
-    """Finitely many hypotheses, numbered from 0."""
-
-    @property
-    def form(self) -> dict[str, Any]:
-        """The class as plain data."""
-        ...
-
-    def size(self, setting: Setting) -> int:
-        """How many there are; raises QueryError if they make no sense for the schema."""
-        ...
-
-    def mistakes(self, look: Look, labels: Bits, setting: Setting) -> Integers:
-        """How many rows each of them gets wrong."""
-        ...
-
-    def hypothesis(self, index: int, setting: Setting) -> Hypothesis: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Hypotheses:
+class Hypotheses(HypothesisClass):
     """A list of hypotheses, each a row expression that is true or false.
 
     >>> import sulq
@@ -70,11 +37,9 @@ class Hypotheses:
     'not a'
     """
 
-    members: Sequence[str | Node]
+    wire = "listed"
 
-    @property
-    def form(self) -> dict[str, Any]:
-        return _form(self, self.members)
+    members: Sequence[str | Node]
 
     def size(self, setting: Setting) -> int:
         return len(self._conditions(setting))
@@ -94,7 +59,7 @@ class Hypotheses:
 
 
 @dataclass(frozen=True, eq=False)
-class Parities:
+class Parities(HypothesisClass):
     """All 2^d parities of d boolean features, by default of all boolean columns but the label.
 
     >>> import sulq
@@ -103,11 +68,9 @@ class Parities:
     (8, 'a xor c')
     """
 
-    features: Sequence[str | Node] | None = None
+    wire = "parities"
 
-    @property
-    def form(self) -> dict[str, Any]:
-        return _form(self, self.features)
+    features: Sequence[str | Node] | None = None
 
     def size(self, setting: Setting) -> int:
         return 1 << len(conditions(self.features, setting.label, setting.schema))
@@ -127,7 +90,7 @@ class Parities:
 
 
 @dataclass(frozen=True, eq=False)
-class MonotoneConjunctions:
+class MonotoneConjunctions(HypothesisClass):
     """All 2^d conjunctions of d boolean features, by default of all boolean columns but the label.
 
     >>> import sulq
@@ -136,11 +99,9 @@ class MonotoneConjunctions:
     'a and c'
     """
 
-    features: Sequence[str | Node] | None = None
+    wire = "monotone conjunctions"
 
-    @property
-    def form(self) -> dict[str, Any]:
-        return _form(self, self.features)
+    features: Sequence[str | Node] | None = None
 
     def size(self, setting: Setting) -> int:
         return 1 << len(conditions(self.features, setting.label, setting.schema))
@@ -157,7 +118,7 @@ class MonotoneConjunctions:
 
 
 @dataclass(frozen=True, eq=False)
-class Conjunctions:
+class Conjunctions(HypothesisClass):
     """All 3^d conjunctions of d boolean features and their opposites that do not contradict themselves.
 
     >>> import sulq
@@ -166,11 +127,9 @@ class Conjunctions:
     (27, 'a and not c')
     """
 
-    features: Sequence[str | Node] | None = None
+    wire = "conjunctions"
 
-    @property
-    def form(self) -> dict[str, Any]:
-        return _form(self, self.features)
+    features: Sequence[str | Node] | None = None
 
     def size(self, setting: Setting) -> int:
         return int(3 ** len(conditions(self.features, setting.label, setting.schema)))
@@ -206,17 +165,6 @@ def balance(look: Look, labels: Bits, choices: Sequence[Node], sizes: Sequence[i
     return table
 
 
-def check_size(hypotheses: HypothesisClass, setting: Setting) -> int:
-    """How many hypotheses there are; a class that would not fit is refused, before a row is read."""
-    size = hypotheses.size(setting)
-    if size > MOST:
-        raise QueryError(
-            f"{type(hypotheses).__name__} are {size} hypotheses here, too many to score at once: at most "
-            f"{MOST}; name fewer features or edges"
-        )
-    return size
-
-
 def choice_size(choice: Node, setting: Setting) -> int:
     """How many possibilities a choice has."""
     return Scope(setting.schema).code(choice).size
@@ -224,8 +172,3 @@ def choice_size(choice: Node, setting: Setting) -> int:
 
 def _digits(index: int, sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(digit) for digit in np.unravel_index(index, tuple(sizes)))
-
-
-def _form(hypotheses: HypothesisClass, features: Sequence[str | Node] | None) -> dict[str, Any]:
-    plain = None if features is None else [f if isinstance(f, str) else f.form for f in features]
-    return {"class": type(hypotheses).__name__, "of": plain}

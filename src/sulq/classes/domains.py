@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sulq.classes.boolean import MOST, Look, Setting, balance, choice_size
+from sulq.classes.base import MOST, HypothesisClass, Look, Setting
+from sulq.classes.boolean import balance, choice_size
 from sulq.classes.transforms import Integers
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import words
@@ -29,7 +29,7 @@ MOST_POINTS = 144
 
 
 @dataclass(frozen=True, eq=False)
-class Labelings:
+class Labelings(HypothesisClass):
     """Hypotheses given by what they say of every point of a finite domain: the learner of Corollary 3.6.
 
     Two concepts that label the domain alike are one hypothesis, so by Sauer's lemma a class of VC dimension v
@@ -45,13 +45,10 @@ class Labelings:
     (2, 'true for 2 of the 4 combinations of a, b')
     """
 
+    wire = "labelings"
+
     domain: Sequence[str | Node]
     labelings: ArrayLike
-
-    @property
-    def form(self) -> dict[str, Any]:
-        said = np.packbits(self._different, axis=1).tolist()
-        return {"class": "Labelings", "of": [choice.form for choice in self._choices], "said": said}
 
     def size(self, setting: Setting) -> int:
         points = _points(self._choices, setting)
@@ -84,7 +81,7 @@ class Labelings:
 
 
 @dataclass(frozen=True, eq=False)
-class Halfspaces:
+class Halfspaces(HypothesisClass):
     """Every halfspace over a small finite domain, each once: up to five boolean features, or two choices.
 
     `domain`: boolean columns or expressions; or any two choices among few (bins, boolean columns, small
@@ -98,11 +95,9 @@ class Halfspaces:
     '2·a + b + c >= 2'
     """
 
-    domain: Sequence[str | Node]
+    wire = "halfspaces"
 
-    @property
-    def form(self) -> dict[str, Any]:
-        return {"class": "Halfspaces", "of": [choice.form for choice in _choices(self.domain)]}
+    domain: Sequence[str | Node]
 
     def size(self, setting: Setting) -> int:
         return len(self._halfspaces(setting)[0])

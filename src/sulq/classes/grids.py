@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from sulq.classes.boolean import Look, Setting, balance, choice_size, missed
+from sulq.classes.base import HypothesisClass, Look, Setting
+from sulq.classes.boolean import balance, choice_size, missed
 from sulq.classes.transforms import Integers, rising, stretched, stretches
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import words
@@ -27,7 +27,7 @@ Edges = Sequence[float]
 
 
 @dataclass(frozen=True, eq=False)
-class Thresholds:
+class Thresholds(HypothesisClass):
     """What a number reaches: a column from an edge on, for each of k public edges; always; never.
 
     >>> import sulq
@@ -37,12 +37,10 @@ class Thresholds:
     ['always', 'age >= 18', 'age >= 40', 'age >= 65', 'never']
     """
 
+    wire = "thresholds"
+
     column: str | Node
     edges: Edges
-
-    @property
-    def form(self) -> dict[str, Any]:
-        return {"class": "Thresholds", "of": _bins(self.column, self.edges).form}
 
     def size(self, setting: Setting) -> int:
         return _possibilities(_bins(self.column, self.edges), setting) + 1
@@ -58,7 +56,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class Intervals(HypothesisClass):
     """A column within one of the (k + 1)(k + 2)/2 stretches that k public edges make, to the ends included.
 
     >>> import sulq
@@ -68,12 +66,10 @@ class Intervals:
     ['age < 18', 'age < 65', 'always']
     """
 
+    wire = "intervals"
+
     column: str | Node
     edges: Edges
-
-    @property
-    def form(self) -> dict[str, Any]:
-        return self._rectangles.form
 
     def size(self, setting: Setting) -> int:
         return self._rectangles.size(setting)
@@ -90,7 +86,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, eq=False)
-class Rectangles:
+class Rectangles(HypothesisClass):
     """Axis-aligned boxes on a grid: an interval of each of several columns, given with their public edges.
 
     >>> import sulq
@@ -101,11 +97,9 @@ class Rectangles:
     (18, 'age >= 18 and age < 65 and income < 10000')
     """
 
-    grid: Sequence[tuple[str | Node, Edges]]
+    wire = "rectangles"
 
-    @property
-    def form(self) -> dict[str, Any]:
-        return {"class": "Rectangles", "of": [choice.form for choice in self._choices]}
+    grid: Sequence[tuple[str | Node, Edges]]
 
     def size(self, setting: Setting) -> int:
         if not self.grid:
@@ -131,7 +125,7 @@ class Rectangles:
 
 
 @dataclass(frozen=True, eq=False)
-class Stumps:
+class Stumps(HypothesisClass):
     """Decision stumps over a whole schema: one question about one column, answered either way; always; never.
 
     A boolean column is asked whether it is true, a category whether it is one of its values, a number whether
@@ -146,15 +140,11 @@ class Stumps:
     (12, ['always', 'never', 'age >= 65', 'not age >= 65', 'plan == free'])
     """
 
+    wire = "stumps"
+
     columns: Sequence[str] | None = None
     bins: int = 16
     edges: Mapping[str, Edges] = field(default_factory=dict)
-
-    @property
-    def form(self) -> dict[str, Any]:
-        columns = None if self.columns is None else list(self.columns)
-        edges = {name: list(own) for name, own in self.edges.items()}
-        return {"class": "Stumps", "of": columns, "bins": self.bins, "edges": edges}
 
     def size(self, setting: Setting) -> int:
         return 2 + sum(2 * len(questions) for _, questions in self.questions(setting))

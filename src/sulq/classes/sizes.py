@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sulq.errors import QueryError
+from sulq.privacy.parity import Sampling
 from sulq.queries.query import Neighbours
 
-Sampling = Literal["tight", "paper"]
 Amplification = Literal["repeat", "test set"]
 MOST_RUNS = 64
 

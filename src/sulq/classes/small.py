@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.classes.boolean import Look, Setting, choice_size, missed
+from sulq.classes.base import HypothesisClass, Look, Setting
+from sulq.classes.boolean import choice_size, missed
 from sulq.classes.grids import Edges, Stumps
 from sulq.classes.transforms import Integers
 from sulq.errors import QueryError
@@ -51,7 +52,7 @@ class _Feature:
 
 
 @dataclass(frozen=True, eq=False)
-class SmallConjunctions:
+class SmallConjunctions(HypothesisClass):
     """All conjunctions of at most `most` conditions.
 
     `features`: columns, each asked what `Stumps` asks it, or expressions that are true or false; by default
@@ -67,21 +68,14 @@ class SmallConjunctions:
     (36, ['always', 'age >= 18', 'age >= 18 and plan == free', 'age >= 65'])
     """
 
+    wire = "small conjunctions"
+
     most: int = 2
     features: Sequence[str | Node] | None = None
     negations: bool = True
     opposites: bool = False
     bins: int = 16
     edges: Mapping[str, Edges] = field(default_factory=dict)
-
-    @property
-    def form(self) -> dict[str, Any]:
-        of = None
-        if self.features is not None:
-            of = [given if isinstance(given, str) else given.form for given in self.features]
-        settings = {"most": self.most, "negations": self.negations, "opposites": self.opposites}
-        edges = {name: list(own) for name, own in self.edges.items()}
-        return {"class": "SmallConjunctions", "of": of, "bins": self.bins, "edges": edges} | settings
 
     def size(self, setting: Setting) -> int:
         features = self._features(setting)

@@ -5,16 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from sulq.commands.reading import SYNTAX
 from sulq.learners.learner import Learner
-from sulq.learners.parity import Parity
-from sulq.learners.select import Select
 from sulq.schema import Schema
-
-Taught: TypeAlias = Learner[Any] | Parity | Select
-"""What a command makes: a learner that asks rounds, or one that asks a curator for one release."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +22,7 @@ class Command:
     description: str
     examples: Sequence[str]
     add_options: Callable[[Any], None]
-    learner: Callable[[argparse.Namespace, Schema], Taught]
+    learner: Callable[[argparse.Namespace, Schema], Learner[Any]]
 
 
 def label_option(parser: Any, what: str) -> None:

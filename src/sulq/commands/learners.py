@@ -8,7 +8,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from sulq.commands.command import Command, Taught, bins_option, features_option, label_option, share_option
+from sulq.commands.command import Command, bins_option, features_option, label_option, share_option
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.commands.selection import BEYOND, add_selection, selected_conjunction
 from sulq.errors import QueryError
@@ -16,6 +16,7 @@ from sulq.learners.components import PCA
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
+from sulq.learners.learner import Learner
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
 from sulq.queries.expressions import col
@@ -23,7 +24,7 @@ from sulq.queries.scope import Scope
 from sulq.schema import Integer, Real, Schema
 
 
-def run_name(command: str, learner: Taught) -> str:
+def run_name(command: str, learner: Learner[Any]) -> str:
     """The name of a run, the same for the same learner with the same settings.
 
     >>> run_name("kmeans", KMeans(3)) == run_name("kmeans", KMeans(3, None))

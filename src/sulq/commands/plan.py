@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from sulq.commands.command import Command
-from sulq.commands.files import write_whole
 from sulq.commands.learners import COMMANDS
 from sulq.commands.show import rounds_table
 from sulq.errors import QueryError, SulqError
@@ -25,6 +24,7 @@ from sulq.pictures.lines import Line, Scale, spanning
 from sulq.plans.bounds import Both
 from sulq.plans.models import Model
 from sulq.plans.plan import Plan, plan
+from sulq.runs.files import write_whole
 from sulq.schema import Boolean, Schema
 from sulq.theory.masked_examples import masked_parity_schema
 from sulq.theory.masked_parity import MaskedParity

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from sulq.classes.boolean import Conjunctions, HypothesisClass, MonotoneConjunctions
+from sulq.classes.base import HypothesisClass
+from sulq.classes.boolean import Conjunctions, MonotoneConjunctions
 from sulq.classes.grids import Stumps
 from sulq.classes.small import SmallConjunctions
 from sulq.commands.command import Command, bins_option, features_option, label_option, share_option

@@ -11,12 +11,10 @@ from rich.segment import ControlType
 from rich.table import Table
 from rich.text import Text
 
-from sulq.commands.outcome import SYMBOLS, Account, Outcome, spending
-from sulq.commands.releases import Release
-from sulq.oracles.curator import Curator
+from sulq.numbers import amount
 from sulq.plans.rehearsal import Rehearsal
 from sulq.plans.watching import AskedRound
-from sulq.tables import amount
+from sulq.runs.outcome import SYMBOLS, Account, Outcome, spending
 
 CLEAR = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
 
@@ -31,24 +29,27 @@ def warn(console: Console) -> None:
     )
 
 
-def told_of(console: Console, curator: Curator | None) -> Callable[[AskedRound, bool], None]:
+def told_of(console: Console, unit: str | None) -> Callable[[AskedRound, bool], None]:
     """Tells of rounds as they are asked: on a terminal on one line that goes away, else a line for each.
 
-    A spinner would fight for the cursor with the bar that a source shows while it sums for long.
+    A spinner would fight for the cursor with the bar that is shown while a source sums for long.
+
+    Args:
+        console: where to tell.
+        unit: what the budget is counted in, or None for exact answers.
     """
 
     def tell(asked: AskedRound, done: bool) -> None:
         line = f"round {asked.number}: {asked.describe()} (numbers: {asked.numbers:,})"
-        if curator is not None:
-            unit = curator.calibration.unit
+        if unit is not None and asked.left is not None:
             free = ", answered from the ledger" if done and asked.stored else ""
-            line += f"; costs {spending(asked.cost, unit)}{free}, {spending(curator.remaining, unit)} left"
+            line += f"; costs {spending(asked.cost, unit)}{free}, {spending(asked.left, unit)} left"
         clear_line(console)
         if console.is_terminal and not done:
             console.print(Text(line, "dim"), end="\r", no_wrap=True, overflow="ellipsis", crop=True)
         elif done and not console.is_terminal:
             # How long an answer took may depend on the rows, so it is only said where nothing is private.
-            console.print(Text(line if curator else f"{line}; {asked.seconds:.1f} s"), soft_wrap=True)
+            console.print(Text(line if unit else f"{line}; {asked.seconds:.1f} s"), soft_wrap=True)
 
     return tell
 
@@ -61,8 +62,7 @@ def clear_line(console: Console) -> None:
 
 def show_outcome(outcome: Outcome, console: Console) -> None:
     """Print the hypothesis, then what it cost, how sure it is, and how to go on."""
-    found = outcome.hypothesis
-    console.print(Text(outcome.otherwise) if found is None else found.drawing())
+    console.print(outcome.hypothesis.drawing())
     console.print()
     account = outcome.account
     if account is None:
@@ -89,13 +89,11 @@ def _summary(outcome: Outcome, account: Account) -> list[tuple[str, str]]:
     ]
 
 
-def show_rehearsal(plan: Rehearsal, rows: int, ledger: str, console: Console) -> None:
+def show_rehearsal(plan: Rehearsal, ledger: str, console: Console) -> None:
     """Print what a run would ask and pay."""
+    on = "" if plan.rows is None else f" on {plan.rows:,} made-up rows"
     console.print(
-        Text(
-            f"A rehearsal under {plan.promise} on {rows:,} made-up rows. The data was not asked, and nothing "
-            "was spent.\n"
-        )
+        Text(f"A rehearsal under {plan.promise}{on}. The data was not asked, and nothing was spent.\n")
     )
     console.print(rounds_table(plan.rounds, plan.total, plan.unit))
     whole = f"\nIn all {spending(plan.cost, plan.unit)} of {amount(plan.total)}; {ledger}."
@@ -104,20 +102,6 @@ def show_rehearsal(plan: Rehearsal, rows: int, ledger: str, console: Console) ->
         console.print(
             "Rounds after the first depend on answers: their number and their groups are an estimate."
         )
-
-
-def show_release(release: Release, curator: Curator, rows: int | None, ledger: str, console: Console) -> None:
-    """Print what a run of one release would ask and pay, and how many rows its promise needs."""
-    unit, total = curator.calibration.unit, curator.calibration.total
-    console.print(
-        Text(f"A rehearsal under {curator.promise}. The data was not asked, and nothing was spent.\n")
-    )
-    console.print(rounds_table((AskedRound(1, (release.question,), release.cost),), total, unit))
-    whole = f"\nOne release, for {spending(release.cost, unit)} of {amount(total)}; {ledger}."
-    console.print(Text(whole), soft_wrap=True)
-    if release.needed is not None:
-        there = "; how many there are is not public" if rows is None else f"; there are {rows:,}"
-        console.print(Text(f"The promise needs {release.needed:,} rows{there}."), soft_wrap=True)
 
 
 def rounds_table(rounds: tuple[AskedRound, ...], total: Fraction, unit: str) -> Table:

@@ -4,6 +4,7 @@ from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
+from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
 from sulq.hypotheses.tree import Tree
 
@@ -11,6 +12,7 @@ __all__ = [
     "Centres",
     "Components",
     "Halfspace",
+    "Nothing",
     "Origin",
     "ParityRule",
     "Rule",

@@ -98,11 +98,15 @@ class Hypothesis(ABC):
             schema = Schema.of(dict(form.pop("schema")))
             origin = form.pop("origin")
             read = cls._read(schema, None if origin is None else Origin(**origin), form)
-            read.describe()
-            Scope(schema).facts(read.expression)
+            read._check()
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise QueryError(f"this is not the text of a {cls.__name__}") from None
         return read
+
+    def _check(self) -> None:
+        """Find out now whether what was read makes sense."""
+        self.describe()
+        Scope(self.schema).facts(self.expression)
 
     def __eq__(self, other: object) -> bool:
         return (

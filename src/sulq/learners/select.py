@@ -1,48 +1,48 @@
 """The generic private learner: choose the hypothesis that makes the fewest mistakes, or nearly so.
 
-Section 3.1 of "What can we learn privately?". A row moves the number of mistakes of any hypothesis by at most
-one, so the choice costs the same however many there are, and the rows needed grow with the logarithm of their
-number (`occam_rows`).
+Section 3.1 of "What can we learn privately?"; `sulq.classes.pick` has the question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
-from sulq.classes.boolean import Hypotheses, HypothesisClass, Setting, check_size
-from sulq.classes.sizes import occam_rows
-from sulq.errors import QueryError
-from sulq.hypotheses.hypothesis import Hypothesis, Origin
-from sulq.learners.door import cost_of, enough, pure
+from sulq.classes.base import HypothesisClass, Setting, check_size
+from sulq.classes.boolean import Hypotheses
+from sulq.classes.pick import Pick
+from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
-from sulq.oracles.curator import Curator
-from sulq.privacy.calibration import Contest
-from sulq.privacy.many_candidates import choose
-from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selection
 from sulq.queries.attributes import condition
 from sulq.queries.expressions import Node
+from sulq.queries.rounds import Round
+from sulq.schema import Schema
+from sulq.talk.oracle import Rounds
 
 Mechanism = Literal["permute-and-flip", "exponential"]
 
 
 @dataclass(frozen=True)
-class Select:
+class Select(Learner[Hypothesis]):
     """Chooses from a class of hypotheses one that agrees with the label on nearly as many rows as any does.
 
-    `hypotheses`: a class (`Stumps()`, `Conjunctions(…)`, …) or a list of expressions that are true or false.
-    `label`: a boolean column, or such an expression. `error`, `confidence`: if an error is stated, the chosen
-    hypothesis errs on at most that part more of the population than the best does, with that chance, and it
-    is refused, before anything is spent, if the rows are too few. `mechanism`: by default permute-and-flip
-    under a budget in ε, the exponential mechanism, which is cheaper there, under one in ρ. `share`: the part
-    of the budget to spend.
+    Args:
+        hypotheses: a class (`Stumps()`, `Conjunctions(…)`, …) or a list of expressions that are true or
+            false.
+        label: a boolean column, or an expression that is true or false.
+        error: if it is stated, the chosen hypothesis errs on at most that part more of the population than
+            the best does, and a curator refuses, before anything is spent, where the rows are too few.
+        confidence: the chance that it does.
+        mechanism: by default permute-and-flip under a budget in ε, the exponential mechanism, which is
+            cheaper there, under one in ρ.
+        share: the part of the budget to spend.
 
     >>> import sulq
-    >>> from sulq.classes.grids import Stumps
     >>> people = sulq.randhie()
-    >>> learner = Select(Stumps(), label="bought_drugs", error=0.05)
+    >>> learner = Select(sulq.classes.Stumps(), label="bought_drugs", error=0.05)
     >>> stump = learner.learn(people.curator(epsilon=1))
     >>> stump.origin.promise
     'ε = 1 (pure)'
@@ -55,48 +55,21 @@ class Select:
     mechanism: Mechanism | None = None
     share: Numeric = 1
 
-    def learn(self, curator: Curator, run: str = "main") -> Hypothesis:
-        """The chosen hypothesis. Asked again in the same run, it is answered from the ledger at no cost."""
-        label = condition(self.label, curator.schema)
-        setting, listed = Setting(curator.schema, label), _as_class(self.hypotheses)
-        size = check_size(listed, setting)
-        cost = cost_of(curator, self.share)
-        selection = self.selection(curator, cost)
-        if self.error is not None:
-            error = float(rational("error", self.error, most=1))
-            beta = float(1 - rational("confidence", self.confidence, most=1))
-            epsilon = float(selection.epsilon / selection.sensitivity)
-            promise = f"an error of {error:g} among {size} hypotheses at ε = {epsilon:g}"
-            enough(occam_rows(size, error, beta, epsilon, neighbours=curator.neighbours), curator, promise)
+    def rounds(self, schema: Schema) -> Rounds[Hypothesis]:
+        setting, listed = Setting(schema, condition(self.label, schema)), self.listed
+        check_size(listed, setting)
+        [best] = yield Round([self.question(schema)], self.share)
+        return listed.hypothesis(int(best.value), setting)
 
-        def look() -> int:
-            values = curator.source.values
-            return choose(selection, -listed.mistakes(values, values(label), setting))
+    def question(self, schema: Schema) -> Pick:
+        """What is asked."""
+        error = None if self.error is None else rational("error", self.error, most=1)
+        beta = None if self.error is None else 1 - rational("confidence", self.confidence, most=1)
+        way = self.mechanism or "usual"
+        return Pick(self.listed, condition(self.label, schema), way=way, error=error, beta=beta)
 
-        form = {
-            "select": listed.form,
-            "label": label.form,
-            "mechanism": type(selection).__name__,
-            "cost": str(cost),
-        }
-        index = curator.release(form, cost, look, run)
-        origin = Origin(type(self).__name__, curator.promise, run, 1)
-        return replace(listed.hypothesis(index, setting), origin=origin)
-
-    def selection(self, curator: Curator, cost: Fraction) -> Selection:
-        """The mechanism that spends so much."""
-        if self.mechanism is not None and self.mechanism not in get_args(Mechanism):
-            raise QueryError(f"mechanism is 'permute-and-flip' or 'exponential', not {self.mechanism!r}")
-        monotone = curator.neighbours == "add-remove"
-        contest = Contest(curator.schema.rows_per_unit, monotone, 1, Fraction(1))
-        [usual] = curator.calibration.for_cost([], [contest], cost).selections
-        assert usual is not None
-        if self.mechanism == "exponential":
-            return ExponentialMechanism(usual.epsilon, usual.sensitivity, monotone)
-        if self.mechanism == "permute-and-flip":
-            return PermuteAndFlip(pure(curator, cost), usual.sensitivity, monotone)
-        return usual
-
-
-def _as_class(hypotheses: HypothesisClass | Sequence[str | Node]) -> HypothesisClass:
-    return Hypotheses(hypotheses) if isinstance(hypotheses, Sequence) else hypotheses
+    @property
+    def listed(self) -> HypothesisClass:
+        """The class that is chosen from."""
+        given = self.hypotheses
+        return given if isinstance(given, HypothesisClass) else Hypotheses(given)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from sulq.errors import QueryError
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import Numeric
 from sulq.oracles.chunks import dealt
 from sulq.oracles.curator import Curator
-from sulq.privacy.budget import budget
-from sulq.privacy.calibration import Calibration, Gaussian, Laplace
+from sulq.privacy.calibrated import calibrated
+from sulq.privacy.calibration import Calibration
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Neighbours
 from sulq.schema import Unit
-
-if TYPE_CHECKING:
-    from sulq.sources.source import Source
+from sulq.sources.source import Source
+from sulq.talk.offer import Offer
 
 IN_MEMORY = ":memory:"
 Answering = Literal["joint", "chunks", "printed"]
@@ -36,56 +35,42 @@ def curator(
     answering: Answering,
 ) -> Curator:
     """See `Source.curator`."""
-    if neighbours not in ("replace", "add-remove"):
-        raise QueryError(f"neighbours are 'replace' or 'add-remove', not {neighbours!r}")
     if answering not in get_args(Answering):
         raise QueryError(f"answering is one of {', '.join(get_args(Answering))}, not {answering!r}")
     joint = answering == "joint"
-    calibrated = _calibrated(epsilon, delta, rho, calibration, queries if joint else None)
-    if calibrated.unit == "queries" and neighbours != "replace":
-        raise QueryError("the SuLQ paper's promise is about a row that is replaced: neighbours='replace'")
+    promised = calibrated(epsilon, delta, rho, calibration, queries if joint else None)
+    offer = offered(source, promised, neighbours, truncate)
     if ledger is None and source.files is not None:
         ledger = source.files.ledger()
     path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
-    facts = _facts(source, calibrated, neighbours)
+    facts = _facts(source, offer)
     if path is not None and path.exists():
         facts = _as_kept(facts, path, source.schema.unit)
     if joint:
-        record = Ledger(path, calibrated.unit, calibrated.total, facts, schema=source.schema.form())
-        return Curator(source, calibrated, record, neighbours, truncate)
-    return dealt(source, calibrated, neighbours, truncate, path, facts, queries, answering == "printed")
+        record = Ledger(path, offer.unit, offer.total, facts, schema=source.schema.form())
+        return Curator(offer, source, record)
+    return dealt(offer, source, path, facts, queries, answering == "printed")
 
 
-def _calibrated(
-    epsilon: Numeric | None, delta: Numeric | None, rho: Numeric | None, calibration: str, queries: int | None
-) -> Calibration:
-    if calibration == "tight":
-        if queries is not None:
-            raise QueryError("a number of queries is only for the SuLQ paper's calibrations")
-        given = budget(epsilon, delta, rho)
-        tight = Laplace if given.unit == "epsilon" else Gaussian
-        return tight(given.total, given.describe())
-    if queries is None or epsilon is None or rho is not None:
-        raise QueryError(f"{calibration} needs epsilon and the number of queries beforehand, and no rho")
-    if calibration == "sulq-laplace" and delta is None:
-        return SulqLaplace(epsilon, queries)
-    if calibration == "sulq-gaussian" and delta is not None:
-        return SulqGaussian(epsilon, delta, queries)
-    raise QueryError(
-        "calibrations are 'tight', 'sulq-gaussian' (with delta) and 'sulq-laplace' (without), "
-        f"not {calibration!r}"
-    )
+def offered(
+    source: Source, calibration: Calibration, neighbours: Neighbours, truncate: bool = False
+) -> Offer:
+    """What a curator of these rows would offer. No cell is read."""
+    # With a unit the number of rows is not public: whether a row counts depends on whom it names.
+    public = source.schema.unit is None and neighbours == "replace"
+    return Offer(source.schema, calibration, neighbours, source.rows if public else None, truncate)
 
 
-def _facts(source: Source, calibration: Calibration, neighbours: Neighbours) -> dict[str, str | int]:
+def _facts(source: Source, offer: Offer) -> dict[str, str | int]:
     """What ties a ledger to its data: public facts only. A hash of the rows would let one guess at them."""
+    calibration = offer.calibration
     facts: dict[str, str | int] = {
-        "schema": source.schema.hash,
-        "neighbours": neighbours,
-        "promise": calibration.describe(),
+        "schema": offer.schema.hash,
+        "neighbours": offer.neighbours,
+        "promise": offer.promise,
     }
-    if neighbours == "replace" and source.schema.unit is None:
-        facts["rows"] = source.rows
+    if offer.rows is not None:
+        facts["rows"] = offer.rows
     if isinstance(calibration, SulqGaussian | SulqLaplace):
         # In words they are rounded, and the budget itself is a number of queries.
         facts["epsilon"] = str(calibration.epsilon)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +18,13 @@ from sulq.errors import BudgetError, QueryError
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import Numeric
 from sulq.oracles.curator import Curator
-from sulq.privacy.calibration import Calibration, Terms
-from sulq.queries.choose import Choice
-from sulq.queries.query import Neighbours, Query
+from sulq.queries.query import Query
+from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.sources.source import Source
 from sulq.talk.answers import Answer
-from sulq.wire import check_run
-
-if TYPE_CHECKING:
-    from sulq.sources.source import Source
+from sulq.talk.offer import Offer
+from sulq.wire import canonical, check_run
 
 CHUNKS = "(chunks)"
 """The run of the ledger that says which chunk went to which question."""
@@ -71,7 +68,7 @@ class ChunkCurator(Curator):
     def __post_init__(self) -> None:
         # Which of a person's rows counts depends on what they say, so with a unit one person could move all
         # others by a place.
-        if self.public_rows is None or self.schema.unit is not None:
+        if self.offer.rows is None:
             raise QueryError(
                 "chunks need one row a person and a public number of rows: with neighbours='add-remove', or "
                 "a unit, answer with all rows (answering='joint')"
@@ -85,7 +82,7 @@ class ChunkCurator(Curator):
                 "the rows of a database may come in another order when they are read again, and one of them "
                 "in a second chunk: use Parquet or CSV, or open a table that is in memory"
             )
-        if self.calibration.unit == "queries":
+        if self.offer.unit == "queries":
             raise QueryError("the SuLQ paper's calibrations answer with all rows: answering='joint'")
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
@@ -96,18 +93,15 @@ class ChunkCurator(Curator):
         asked = [self._alone(query) for query in self._queries(round_)]
         found = []
         for number, (place, one) in enumerate(zip(self._taken(round_, run), asked, strict=True)):
-            own = self._of(self._order[place * self._size : (place + 1) * self._size])
-            terms = own.terms(one)
-
-            def look(own: Curator = own, one: Round = one, terms: Terms = terms) -> object:
-                return json.loads(own._release(one, terms))
-
+            chunk = self._of(self._order[place * self._size : (place + 1) * self._size])
+            terms = chunk.offer.terms(one)
             form = {"chunk": place, "round": round_.form, "query": number}
-            released = self.release(form, Fraction(0), look, run)
-            [answer] = own._read(one, terms, released)
+            question = canonical({"release": form, "allowance": str(self.offer.allowance)})
+            released = self._paid(run, question, Fraction(0), partial(chunk._release, one, terms))
+            [answer] = chunk.offer.read(one, terms, json.loads(released))
             found.append(self._scaled(answer, round_.queries[number]))
+        self.rounds += 1
         self.queries += len(found)
-        self.rounds -= len(found) - 1
         return found
 
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
@@ -118,8 +112,8 @@ class ChunkCurator(Curator):
         """What a round would be charged, in the unit of the budget. Nothing is spent and no row is read."""
         asked = len(self._queries(round_))
         if self.as_printed:
-            return asked * self._each * self.calibration.total
-        return self.calibration.total if self.left == self.chunks else Fraction(0)
+            return asked * self._each * self.offer.total
+        return self.offer.total if self.left == self.chunks else Fraction(0)
 
     def error(self, round_: Round, beta: float) -> list[float | None]:
         """How far off each answer would be by its noise, but for a chance of `beta` each; see `Curator`."""
@@ -148,31 +142,31 @@ class ChunkCurator(Curator):
 
     def _of(self, at: NDArray[np.intp]) -> Curator:
         """The same curator, of some of the rows."""
-        return Curator(self.source.only(at), self.calibration, self.ledger, self.neighbours, self.truncate)
+        return Curator(replace(self.offer, rows=len(at)), self.source.only(at), self.ledger)
 
-    def _queries(self, round_: Round) -> Sequence[Query | Choice]:
+    def _queries(self, round_: Round) -> Sequence[Question]:
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         return round_.queries
 
-    def _alone(self, query: Query | Choice) -> Round:
+    def _alone(self, query: Question) -> Round:
         """What a chunk is asked: the query by itself, with all that it may spend."""
-        if isinstance(query, Choice) or query.tolerance is None:
+        if not isinstance(query, Query) or query.tolerance is None:
             return Round([query], self._each)
         asked = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
         needed = self._of(np.arange(self._size)).cost(Round([asked]))
-        if needed > self._each * self.calibration.total:
-            raise BudgetError(self.calibration.unit, needed, self._each * self.calibration.total)
+        if needed > self._each * self.offer.total:
+            raise BudgetError(self.offer.unit, needed, self._each * self.offer.total)
         return Round([replace(query, tolerance=None, beta=None)], self._each)
 
-    def _scale(self, query: Query | Choice) -> float:
+    def _scale(self, query: Question) -> float:
         """What is said of a chunk, over all rows: a mean is the same, a sum so many times as much."""
         mean = isinstance(query, Query) and query.statistic == "mean"
         return 1.0 if mean else self.source.rows / self._size
 
-    def _scaled(self, answer: Answer, query: Query | Choice) -> Answer:
+    def _scaled(self, answer: Answer, query: Question) -> Answer:
         scale = self._scale(query)
-        value = answer.value if isinstance(query, Choice) else answer.value * scale
+        value = answer.value * scale if isinstance(query, Query) else answer.value
         return replace(answer, value=value, law=answer.law.times(scale))
 
     def _taken(self, round_: Round, run: str) -> list[int]:
@@ -200,17 +194,11 @@ class ChunkCurator(Curator):
         chunk that was charged and never taken, after a crash, is the next.
         """
         for place in range(first, self.chunks):
-            charged = self._each * self.calibration.total if self.as_printed or place == 0 else Fraction(0)
+            charged = self._each * self.offer.total if self.as_printed or place == 0 else Fraction(0)
             question = json.dumps({"chunk": place})
             if self.ledger.release(CHUNKS, question, charged, lambda: name) == name:
                 return place
         raise BudgetError("chunks", requested=Fraction(1), remaining=Fraction(0))
-
-    def release(
-        self, form: dict[str, Any], cost: Fraction, look: Callable[[], Any], run: str = "main"
-    ) -> Any:
-        _check(run)
-        return super().release(form, cost, look, run)
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
@@ -231,10 +219,8 @@ def _check(run: str) -> None:
 
 
 def dealt(
+    offer: Offer,
     source: Source,
-    calibration: Calibration,
-    neighbours: Neighbours,
-    truncate: bool,
     path: Path | None,
     facts: dict[str, str | int],
     queries: int | None,
@@ -246,10 +232,8 @@ def dealt(
     kept = facts | {"answering": "printed" if as_printed else "chunks", "chunks": queries}
 
     def book(at: Path | None) -> Ledger:
-        return Ledger(at, calibration.unit, calibration.total, kept, schema=source.schema.form())
+        return Ledger(at, offer.unit, offer.total, kept, schema=offer.schema.form())
 
     # What makes no sense is refused before there is a file.
-    curator = ChunkCurator(
-        source, calibration, book(None), neighbours, truncate, chunks=queries, as_printed=as_printed
-    )
+    curator = ChunkCurator(offer, source, book(None), chunks=queries, as_printed=as_printed)
     return curator if path is None else replace(curator, ledger=book(path))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sulq.errors import QueryError
 from sulq.queries.choose import Choice
+from sulq.queries.query import Query
 from sulq.queries.rounds import Round
+from sulq.queries.scope import scope_of
+from sulq.schema import Schema
+from sulq.sources.source import Source
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
+from sulq.talk.row_questions import PublicFacts, RowQuestion
 from sulq.talk.statistics import answer_to, chosen
-
-if TYPE_CHECKING:
-    from sulq.schema import Schema
-    from sulq.sources.source import Source
 
 
 @dataclass
@@ -48,16 +48,23 @@ class Exact:
         """
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-        scope = self.source.scope
-        sums = iter(self.source.sums([part for query in round_.queries for part in query.parts]))
+        scope, public = scope_of(self.schema), PublicFacts(self.schema)
+        for query in round_.queries:
+            if isinstance(query, RowQuestion):
+                query.contest(public)
+        parts = [part for query in round_.queries for part in query.parts]
+        sums = iter(self.source.sums(parts) if parts else ())
         answers = []
         for query in round_.queries:
-            own = [next(sums) for _ in query.parts]
-            if isinstance(query, Choice):
-                best = query.scores(own, scope).argmax(axis=0)
+            exact = [next(sums) for _ in query.parts]
+            if isinstance(query, RowQuestion):
+                answers.append(query.answer(query.look(self.source, public, None), public, None))
+            elif isinstance(query, Choice):
+                best = query.scores(exact, scope).argmax(axis=0)
                 answers.append(chosen(query, best.tolist(), None, scope))
             else:
-                answers.append(answer_to(query, own, [None] * len(own), scope))
+                assert isinstance(query, Query)
+                answers.append(answer_to(query, exact, [None] * len(exact), scope))
         self.rounds += 1
         self.queries += len(round_.queries)
         return answers

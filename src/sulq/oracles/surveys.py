@@ -20,10 +20,13 @@ from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Query
+from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
+from sulq.talk.choice_laws import BestOf
 from sulq.talk.denoised import denoised
-from sulq.talk.laws import Averaged, BestOf, Exactly
+from sulq.talk.laws import Averaged, Exactly
+from sulq.talk.row_questions import check_sums_only
 from sulq.talk.statistics import Part, chosen, statistic
 from sulq.wire import check_run
 
@@ -75,7 +78,7 @@ class Survey(ABC):
         """How far one person can move the sum by what they say."""
         return 0.0 if self.needless else self.source.rows * self.span / self.size
 
-    def within(self: S, query: Query | Choice) -> S:
+    def within(self: S, query: Question) -> S:
         """The same of the fewest people that keep the tolerance of a query."""
         assert isinstance(query, Query) and query.tolerance is not None and query.beta is not None
         if query.statistic == "mean" and (query.where is not None or query.by):
@@ -223,8 +226,7 @@ class Surveyor(ABC):
 
     def surveys(self, round_: Round) -> list[Survey]:
         """Whom to ask what, or a refusal: from public facts alone."""
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        check_sums_only(round_, "each person")
         if self.source.rows == 0:
             raise QueryError("there is nobody to ask: the table has no rows that count")
         drafts = [self.survey(part) for query in round_.queries for part in query.parts]
@@ -241,10 +243,11 @@ class Surveyor(ABC):
             raise QueryError("a round states its share of the people, or its queries their tolerances")
         return _divided(drafts, owners, math.floor(round_.share * self.source.rows))
 
-    def _answer(self, query: Query | Choice, parts: Sequence[Part]) -> Answer:
+    def _answer(self, query: Question, parts: Sequence[Part]) -> Answer:
         scope = self.source.scope
         if isinstance(query, Query):
             return statistic(query, parts, scope)
+        assert isinstance(query, Choice)
         if query.label is None:
             scores = np.stack([part.values for part in parts])
         else:
@@ -259,7 +262,7 @@ class Surveyor(ABC):
         return replace(best, law=BestOf(tuple(part.law for part in parts), factors))
 
 
-def _divided(drafts: Sequence[Survey], owners: Sequence[Query | Choice], people: int) -> list[Survey]:
+def _divided(drafts: Sequence[Survey], owners: Sequence[Question], people: int) -> list[Survey]:
     """Cohorts for the surveys of a round, so that their errors are inverse to their weights."""
     needs = [draft.need * float(query.weight) ** 2 for draft, query in zip(drafts, owners, strict=True)]
     sizes = [math.floor(people * need / sum(needs)) if need else 0 for need in needs]

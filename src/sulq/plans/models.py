@@ -13,14 +13,15 @@ from sulq.local.frequencies import FrequencyReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, beyond
-from sulq.oracles.assembly import IN_MEMORY
 from sulq.oracles.crowd import Reports
 from sulq.oracles.surveys import Survey
 from sulq.plans.decisions import Needs, Risk
 from sulq.plans.mistakes import Blur, Case, binomial_beyond, wrong
 from sulq.plans.rehearsal import made_up
+from sulq.privacy.calibrated import calibrated
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.schema import Schema
+from sulq.talk.offer import Offer
 from sulq.theory.theorems import local_rows, private_rows, relabelled_rows, sample_rows
 
 MANY = 2**50
@@ -87,15 +88,14 @@ def theorem(model: Model, own: tuple[str, str], rate: Fraction) -> str:
 
 def _curator(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
     """The noise follows from the shares of the budget, so it is the same for any number of rows."""
-    curator = made_up(schema, 1).curator(epsilon, ledger=IN_MEMORY)
+    offer = Offer(schema, calibrated(epsilon, None, None, "tight", None))
     blurs = {}
     for number, round_ in enumerate(needs.rounds):
-        noises = iter(curator.terms(round_).noises)
+        noises = iter(offer.terms(round_).noises)
         for place, query in enumerate(round_.queries):
             own = [next(noises) for _ in query.parts]
             assert isinstance(own[0], DiscreteLaplace)
-            blurs[number, place] = own[0], float(curator.source.scope.number(query.parts[0]).unit)
-    curator.ledger.close()
+            blurs[number, place] = own[0], float(offer.scope.number(query.parts[0]).unit)
 
     def chance(rows: int) -> float:
         found = 0.0

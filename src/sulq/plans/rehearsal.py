@@ -19,12 +19,15 @@ from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric
-from sulq.oracles.assembly import IN_MEMORY
-from sulq.plans.watching import AskedRound, Watched
+from sulq.oracles.assembly import IN_MEMORY, offered
+from sulq.plans.watching import BETA, AskedRound, Watched, questions_of
+from sulq.privacy.calibrated import calibrated
 from sulq.queries.query import Neighbours
 from sulq.schema import Boolean, Category, Integer, Kind, Schema
 from sulq.sources.readers import PIECE, Piece
 from sulq.sources.source import Source
+from sulq.talk.offer import Offer
+from sulq.talk.row_questions import RowQuestion
 
 MEMORY = 2**30
 """Bytes of made-up rows before they go to temporary files."""
@@ -45,6 +48,8 @@ class Rehearsal:
     promise: str
     unit: str
     total: Fraction
+    rows: int | None = None
+    """How many rows were made up; none where the first round is all there is to know."""
 
     @property
     def cost(self) -> Fraction:
@@ -78,13 +83,29 @@ def rehearse(
     """
     source = made_up(schema, rows, seed, known)
     try:
+        offer = offered(source, calibrated(epsilon, delta, rho, "tight", None), neighbours)
+        if (plan := priced(learner, offer)) is not None:
+            return plan
         curator = source.curator(epsilon, delta, rho, neighbours=neighbours, ledger=IN_MEMORY)
         watched = Watched(curator)
         learner.learn(watched)
-        unit, total = curator.calibration.unit, curator.calibration.total
-        return Rehearsal(tuple(watched.asked), curator.promise, unit, total)
+        return Rehearsal(tuple(watched.asked), offer.promise, offer.unit, offer.total, rows)
     finally:
         source.close()
+
+
+def priced(learner: Learner[Hypothesis], offer: Offer) -> Rehearsal | None:
+    """What a learner would ask that needs the rows themselves; None for one that asks for sums.
+
+    Such a learner asks once, so there is nothing to answer, only to price.
+    """
+    first = next(learner.rounds(offer.schema))
+    if not any(isinstance(query, RowQuestion) for query in first.queries):
+        return None
+    errors, promises = offer.error(first, BETA), offer.promises(first)
+    lines = questions_of(first, offer.scope, promises=promises, errors=errors)
+    asked = AskedRound(1, lines, offer.cost(first))
+    return Rehearsal((asked,), offer.promise, offer.unit, offer.total)
 
 
 def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None) -> Source:

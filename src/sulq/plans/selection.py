@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sulq.classes.boolean import Hypotheses, Setting, check_size
+from sulq.classes.base import Setting, check_size
+from sulq.classes.boolean import Hypotheses
 from sulq.classes.sizes import occam_rows, parity_rows, printed_occam_rows, printed_parity_rows
 from sulq.learners.parity import Parity
 from sulq.learners.select import Select

@@ -17,11 +17,13 @@ from sulq.oracles.sample import Sample
 from sulq.oracles.surveys import Surveyor
 from sulq.queries.choose import Choice
 from sulq.queries.query import Query
+from sulq.queries.question import Question
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import Scope, scope_of
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.oracle import Oracle
+from sulq.talk.row_questions import PublicFacts, RowQuestion
 from sulq.talk.wrapper import Wrapper
 
 BETA = 0.05
@@ -29,7 +31,7 @@ BETA = 0.05
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionLine:
     """Queries of one kind within a round.
 
     `error`: how far off any number of an answer is, but for a chance of 5 %; None where that cannot be said.
@@ -42,6 +44,8 @@ class Question:
     unit: Literal["rows", "share", "best", "units"]
     times: int = 1
     error: float | None = None
+    promise: str | None = None
+    """What is promised about the population that the rows were drawn from, instead."""
 
     def describe(self) -> str:
         """What is asked, for people."""
@@ -49,6 +53,8 @@ class Question:
 
     def precision(self) -> str:
         """The error, for people."""
+        if self.promise is not None:
+            return self.promise
         if self.error is None:
             return "unknown"
         if self.error == 0:
@@ -67,10 +73,12 @@ class AskedRound:
     """
 
     number: int
-    questions: tuple[Question, ...]
+    questions: tuple[QuestionLine, ...]
     cost: Fraction
     charged: Fraction = Fraction(0)
     seconds: float = 0.0
+    left: Fraction | None = None
+    """What is left of the budget, where there is one."""
 
     @property
     def queries(self) -> int:
@@ -116,7 +124,7 @@ class Watched(Wrapper):
         self.oracle = oracle
         self.asked: list[AskedRound] = []
         self._tell = tell
-        self._scope = Scope(oracle.schema)
+        self._scope = scope_of(oracle.schema)
 
     denoised = denoised
 
@@ -133,19 +141,30 @@ class Watched(Wrapper):
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """The answers of the oracle inside."""
         cost = self.cost(round_) if self._uses_up else Fraction(0)
-        asked = AskedRound(len(self.asked) + 1, questions_of(round_, self._scope), cost)
+        promises = self._promises(round_)
+        lines = questions_of(round_, self._scope, promises=promises)
+        asked = AskedRound(len(self.asked) + 1, lines, cost, left=self._left)
         self._tell(asked, False)
         before, started = self._spent(run), time.perf_counter()
         answers: list[Answer] = self.oracle.ask(round_, run)
         asked = replace(
             asked,
-            questions=questions_of(round_, self._scope, answers),
+            questions=questions_of(round_, self._scope, answers, promises),
             charged=self._spent(run) - before,
             seconds=time.perf_counter() - started,
+            left=self._left,
         )
         self.asked.append(asked)
         self._tell(asked, True)
         return answers
+
+    @property
+    def _left(self) -> Fraction | None:
+        return self.remaining if isinstance(self.innermost, Curator) else None
+
+    def _promises(self, round_: Round) -> Sequence[str | None]:
+        asked = self.oracle
+        return asked.offer.promises(round_) if type(asked) is Curator else [None] * len(round_.queries)
 
     @property
     def _uses_up(self) -> bool:
@@ -165,39 +184,58 @@ class Watched(Wrapper):
 
 
 def questions_of(
-    round_: Round, scope: Scope, answers: Sequence[Answer] | None = None
-) -> tuple[Question, ...]:
-    """What a round asks, queries that would be told in the same words taken together."""
-    found: dict[str, Question] = {}
+    round_: Round,
+    scope: Scope,
+    answers: Sequence[Answer] | None = None,
+    promises: Sequence[str | None] | None = None,
+    errors: Sequence[float | None] | None = None,
+) -> tuple[QuestionLine, ...]:
+    """What a round asks, queries that would be told in the same words taken together.
+
+    Args:
+        round_: the round.
+        scope: the schema it is asked of.
+        answers: what it was answered, if it was.
+        promises: what is promised about the population, for each query.
+        errors: how far off each answer would be, if it was not asked.
+    """
+    lines: dict[str, QuestionLine] = {}
     for number, query in enumerate(round_.queries):
-        said = _question(query, scope)
+        line = _line(query, scope)
+        if promises is not None:
+            line = replace(line, promise=promises[number])
+        if errors is not None:
+            line = replace(line, error=errors[number])
         if answers is not None:
-            said = replace(said, error=_radius(answers[number]))
-        known = found.get(said.words)
+            line = replace(line, error=_radius(answers[number]))
+        known = lines.get(line.words)
         if known is not None:
-            said = replace(said, times=known.times + 1, error=_larger(known.error, said.error))
-        found[said.words] = said
-    return tuple(found.values())
+            line = replace(line, times=known.times + 1, error=_larger(known.error, line.error))
+        lines[line.words] = line
+    return tuple(lines.values())
 
 
-def _question(query: Query | Choice, scope: Scope) -> Question:
+def _line(query: Question, scope: Scope) -> QuestionLine:
+    if isinstance(query, RowQuestion):
+        return QuestionLine(query.words(PublicFacts(scope.schema)), query.numbers, query.measured_in)
+    assert isinstance(query, Query | Choice)
     shape = query.shape(scope)
     numbers = math.prod(shape)
     if isinstance(query, Choice):
         many = len(query.candidates)
         if query.label is None:
-            return Question(f"which of {many:,} sums is the largest", numbers, "units")
-        return Question(f"which of {many:,} candidates predicts best{_groups(shape)}", numbers, "best")
+            return QuestionLine(f"which of {many:,} sums is the largest", numbers, "units")
+        return QuestionLine(f"which of {many:,} candidates predicts best{_groups(shape)}", numbers, "best")
     where = _groups(shape[: len(query.by)])
     if query.statistic == "count":
         words = "how many rows" if query.where is None else "how many rows meet a condition"
-        return Question(words + where, numbers, "rows")
+        return QuestionLine(words + where, numbers, "rows")
     facts = scope.number(query.value)
     if query.statistic == "mean" and facts.flag:
-        return Question(f"which share of the rows meets a condition{where}", numbers, "share")
+        return QuestionLine(f"which share of the rows meets a condition{where}", numbers, "share")
     what = "the average" if query.statistic == "mean" else "the sum"
     of = "a number" if facts.width == 1 else f"{facts.width:,} numbers"
-    return Question(f"{what} of {of}{where}", numbers, "units")
+    return QuestionLine(f"{what} of {of}{where}", numbers, "units")
 
 
 def _groups(shape: Sequence[int]) -> str:

@@ -1,11 +1,11 @@
 """How much noise for how much budget.
 
-A round releases pieces (vectors of sums) and settles contests (choices). A calibration turns the part of
-the budget a round may cost, or the tolerances its queries state, into one law of noise for each piece and
-one mechanism for each contest. It rounds against itself: noise up, costs up.
+A round releases sums (vectors of them) and settles contests (choices). A calibration turns the part of
+the budget a round may cost, or the tolerances its queries state, into one law of noise for each of the sums
+and one mechanism for each contest. It rounds against itself: noise up, costs up.
 
 Errors are compared in a unit that does not depend on how a column is measured: one row's largest
-contribution. All pieces get the same error in that unit, or as much smaller as their weight says. With
+contribution. All sums get the same error in that unit, or as much smaller as their weight says. With
 noise of scale sⱼ = t·sizeⱼ/weightⱼ the cost of a round is Σⱼ Δ₁ⱼ/sⱼ in ε (Laplace) or Σⱼ Δ₂ⱼ²/2sⱼ² in ρ
 (Gaussian), so that t follows from the cost, and no smaller cost has these errors.
 """
@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from sulq.errors import QueryError
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
@@ -27,7 +27,7 @@ SIGNIFICANT = 40
 
 
 @dataclass(frozen=True)
-class Piece:
+class SumFacts:
     """What is public about one vector of sums, in natural units."""
 
     step: Fraction
@@ -53,6 +53,24 @@ class Piece:
             raise QueryError("a sum needs a positive weight, a positive step and at least one coordinate")
 
 
+Way = Literal["usual", "permute-and-flip", "exponential", "pure"]
+"""How a contest is settled: as the budget has it cheapest, by a mechanism by name, or by one of its own."""
+
+
+@dataclass(frozen=True)
+class Pure:
+    """What a mechanism of its own may spend: it is ε-differentially private, whatever it does.
+
+    Args:
+        epsilon: the ε that is promised to a person.
+    """
+
+    epsilon: Fraction
+
+
+Settled: TypeAlias = Selection | Pure
+
+
 @dataclass(frozen=True)
 class Contest:
     """What is public about one choice, in steps of its scores."""
@@ -64,23 +82,28 @@ class Contest:
     size: int
     """The most one row adds to a score."""
     weight: Fraction
+    way: Way = "usual"
 
     def __post_init__(self) -> None:
+        if self.way not in get_args(Way):
+            raise QueryError(
+                f"a choice is made in one of the ways {', '.join(get_args(Way))}, not {self.way!r}"
+            )
         if self.moves < 0 or self.size < 1 or self.weight <= 0:
             raise QueryError("a choice needs a positive weight and size, and moves of at least 0")
 
 
 @dataclass(frozen=True)
 class Terms:
-    """A cost and what it buys: noise for each piece, a mechanism for each contest, where anybody moves it."""
+    """A cost and what it buys: noise for each sum, a mechanism for each contest, where anybody moves it."""
 
     cost: Fraction
     noises: tuple[Noise | None, ...]
-    selections: tuple[Selection | None, ...] = ()
+    selections: tuple[Settled | None, ...] = ()
 
-    def check(self, pieces: Sequence[Piece], contests: Sequence[Contest]) -> Terms:
+    def check(self, sums: Sequence[SumFacts], contests: Sequence[Contest]) -> Terms:
         """The terms, unless they would release for nothing, or without noise, what somebody moves."""
-        moved = [piece.moves1 > 0 for piece in pieces] + [contest.moves > 0 for contest in contests]
+        moved = [facts.moves1 > 0 for facts in sums] + [contest.moves > 0 for contest in contests]
         noisy = [law is not None for law in (*self.noises, *self.selections)]
         if moved != noisy or (any(moved) and self.cost <= 0):
             raise QueryError("these terms would release something exactly that one person moves")
@@ -96,9 +119,9 @@ class Calibration(Protocol):
     def total(self) -> Fraction: ...
     def describe(self) -> str: ...
     def for_cost(
-        self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None
+        self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None
     ) -> Terms: ...
-    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms: ...
+    def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms: ...
 
 
 @dataclass(frozen=True)
@@ -106,7 +129,7 @@ class Laplace:
     """Pure ε: discrete Laplace noise and permute-and-flip.
 
     >>> one = Fraction(1)
-    >>> count = Piece(one, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)
+    >>> count = SumFacts(one, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)
     >>> Laplace(Fraction(1), "ε = 1").for_cost([count, count], [], Fraction(1, 10)).noises[0]
     DiscreteLaplace(scale=Fraction(20, 1))
     """
@@ -118,30 +141,28 @@ class Laplace:
     def describe(self) -> str:
         return self.promise
 
-    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
-        loads = [piece.moves1 * piece.weight / _size(piece) for piece in pieces]
+    def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+        loads = [facts.moves1 * facts.weight / _size(facts) for facts in sums]
         loads += [_swing(contest) * contest.weight / contest.size for contest in contests]
         if sum(loads) == 0:
-            return Terms(Fraction(0), (None,) * len(pieces), (None,) * len(contests))
+            return Terms(Fraction(0), (None,) * len(sums), (None,) * len(contests))
         cost = _stated(cost)
         t = sum(loads) / cost
         noises = tuple(
-            None if piece.moves1 == 0 else DiscreteLaplace(_up(t * _size(piece) / piece.weight / piece.step))
-            for piece in pieces
+            None if facts.moves1 == 0 else DiscreteLaplace(_up(t * _size(facts) / facts.weight / facts.step))
+            for facts in sums
         )
         selections = tuple(
-            PermuteAndFlip(_down(_swing(c) * c.weight / c.size / t), Fraction(c.moves), c.monotone)
-            if c.moves
-            else None
-            for c in contests
+            _settled(contest, _down(_swing(contest) * contest.weight / contest.size / t), PermuteAndFlip)
+            for contest in contests
         )
         return Terms(cost, noises, selections)
 
-    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
-        noises = tuple(_within(piece, DiscreteLaplace) if piece.moves1 else None for piece in pieces)
+    def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
+        noises = tuple(_within(facts, DiscreteLaplace) if facts.moves1 else None for facts in sums)
         costs = [
-            noise.epsilon(piece.moves1 / piece.step)
-            for piece, noise in zip(pieces, noises, strict=True)
+            noise.epsilon(facts.moves1 / facts.step)
+            for facts, noise in zip(sums, noises, strict=True)
             if isinstance(noise, DiscreteLaplace)
         ]
         return Terms(_cost_up(sum(costs, Fraction(0))), noises)
@@ -151,7 +172,8 @@ class Laplace:
 class Gaussian:
     """ρ-zCDP, or the (ε, δ) it implies: discrete Gaussian noise and the exponential mechanism.
 
-    The exponential mechanism of parameter ε costs ε²/8; with ε = 2Δ/s that is Δ²/2s², as for a sum.
+    The exponential mechanism of parameter ε costs ε²/8; with ε = 2Δ/s that is Δ²/2s², as for a sum. What is
+    only known to be ε-differentially private costs ε²/2: four times that.
     """
 
     total: Fraction
@@ -161,34 +183,37 @@ class Gaussian:
     def describe(self) -> str:
         return self.promise
 
-    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
-        loads = [piece.moves2 * (piece.weight / _size(piece)) ** 2 for piece in pieces]
-        loads += [(contest.moves * contest.weight / contest.size) ** 2 for contest in contests]
+    def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+        loads = [facts.moves2 * (facts.weight / _size(facts)) ** 2 for facts in sums]
+        loads += [
+            (Fraction(_span(contest), _cheaper(contest)) * contest.weight / contest.size) ** 2
+            for contest in contests
+        ]
         if sum(loads) == 0:
-            return Terms(Fraction(0), (None,) * len(pieces), (None,) * len(contests))
+            return Terms(Fraction(0), (None,) * len(sums), (None,) * len(contests))
         cost = _stated(cost)
         t_squared = sum(loads) / (2 * cost)
         noises = tuple(
             None
-            if piece.moves2 == 0
-            else DiscreteGaussian(_up(t_squared * (_size(piece) / piece.weight / piece.step) ** 2))
-            for piece in pieces
+            if facts.moves2 == 0
+            else DiscreteGaussian(_up(t_squared * (_size(facts) / facts.weight / facts.step) ** 2))
+            for facts in sums
         )
         selections = tuple(
-            ExponentialMechanism(
-                _root_down(4 * (c.moves * c.weight / c.size) ** 2 / t_squared), Fraction(c.moves), c.monotone
+            _settled(
+                contest,
+                _root_down((_span(contest) * contest.weight / contest.size) ** 2 / t_squared),
+                ExponentialMechanism,
             )
-            if c.moves
-            else None
-            for c in contests
+            for contest in contests
         )
         return Terms(cost, noises, selections)
 
-    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
-        noises = tuple(_within(piece, DiscreteGaussian) if piece.moves2 else None for piece in pieces)
+    def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
+        noises = tuple(_within(facts, DiscreteGaussian) if facts.moves2 else None for facts in sums)
         costs = [
-            noise.rho(piece.moves2 / piece.step**2)
-            for piece, noise in zip(pieces, noises, strict=True)
+            noise.rho(facts.moves2 / facts.step**2)
+            for facts, noise in zip(sums, noises, strict=True)
             if isinstance(noise, DiscreteGaussian)
         ]
         return Terms(_cost_up(sum(costs, Fraction(0))), noises)
@@ -208,15 +233,15 @@ def per_number(beta: Fraction | float, numbers: int) -> float:
     return max(each * (1 - 2.0**-40), float(beta) / numbers * (1 - 2.0**-40))
 
 
-def _within(piece: Piece, law: Callable[[Fraction], Noise]) -> Noise:
-    """The widest noise that keeps all of a piece within its tolerance but for a chance of β.
+def _within(facts: SumFacts, law: Callable[[Fraction], Noise]) -> Noise:
+    """The widest noise that keeps all of a sum within its tolerance but for a chance of β.
 
     The radius grows with the scale, so bisection finds the widest scale (or variance) that still fits.
     """
-    assert piece.tolerance is not None
-    assert piece.beta is not None
-    reach = math.floor(piece.tolerance / piece.step)
-    chance = per_number(piece.beta, piece.width)
+    assert facts.tolerance is not None
+    assert facts.beta is not None
+    reach = math.floor(facts.tolerance / facts.step)
+    chance = per_number(facts.beta, facts.width)
     low, high = Fraction(1, 2**20), Fraction(2)
     while law(high).radius(chance) <= reach:
         low, high = high, high * 4
@@ -239,11 +264,33 @@ def _stated(cost: Fraction | None) -> Fraction:
 
 def _swing(contest: Contest) -> int:
     """How far a candidate's lead can move: scores may go opposite ways, unless all go the same way."""
-    return contest.moves if contest.monotone else 2 * contest.moves
+    return contest.moves if contest.monotone or contest.way == "pure" else 2 * contest.moves
 
 
-def _size(piece: Piece) -> Fraction:
-    return piece.size or Fraction(1)
+def _span(contest: Contest) -> int:
+    """The same under ρ, where the exponential mechanism has no use for scores that go the same way."""
+    return 2 * contest.moves if contest.way in ("usual", "exponential") else _swing(contest)
+
+
+def _cheaper(contest: Contest) -> int:
+    """By how much the root of a contest's ρ is below that of any mechanism with its ε."""
+    return 2 if contest.way in ("usual", "exponential") else 1
+
+
+def _settled(
+    contest: Contest, epsilon: Fraction, usual: type[PermuteAndFlip | ExponentialMechanism]
+) -> Settled | None:
+    if contest.moves == 0:
+        return None
+    if contest.way == "pure":
+        return Pure(epsilon)
+    if contest.way != "usual":
+        usual = PermuteAndFlip if contest.way == "permute-and-flip" else ExponentialMechanism
+    return usual(epsilon, Fraction(contest.moves), contest.monotone)
+
+
+def _size(facts: SumFacts) -> Fraction:
+    return facts.size or Fraction(1)
 
 
 def _cost_up(cost: Fraction) -> Fraction:

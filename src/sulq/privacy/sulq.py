@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
-from sulq.privacy.calibration import Contest, Piece, Terms
+from sulq.privacy.calibration import Contest, SumFacts, Terms
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 
 UPWARD = 1 + Fraction(1, 2**40)
@@ -80,11 +80,11 @@ class SulqGaussian:
             f"(ε, δ, T) = ({float(self.epsilon):g}, {float(self.delta):g}, {self.queries}) (SuLQ, Gaussian)"
         )
 
-    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+    def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
         """Every number costs one query, whatever share was stated."""
-        return _terms(pieces, contests, lambda steps: DiscreteGaussian(self.variance * steps**2))
+        return _terms(sums, contests, lambda steps: DiscreteGaussian(self.variance * steps**2))
 
-    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
+    def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
         raise QueryError(BY_REPETITION)
 
 
@@ -124,21 +124,23 @@ class SulqLaplace:
     def describe(self) -> str:
         return f"(ε, δ, T) = ({float(self.epsilon):g}, 0, {self.queries}) (SuLQ, Laplace)"
 
-    def for_cost(self, pieces: Sequence[Piece], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+    def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
         """Every number costs one query, whatever share was stated."""
-        return _terms(pieces, contests, lambda steps: DiscreteLaplace(self.scale * steps))
+        return _terms(sums, contests, lambda steps: DiscreteLaplace(self.scale * steps))
 
-    def for_tolerances(self, pieces: Sequence[Piece]) -> Terms:
+    def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
         raise QueryError(BY_REPETITION)
 
 
-def _terms(pieces: Sequence[Piece], contests: Sequence[Contest], noise: Callable[[Fraction], Noise]) -> Terms:
+def _terms(
+    sums: Sequence[SumFacts], contests: Sequence[Contest], noise: Callable[[Fraction], Noise]
+) -> Terms:
     if contests:
         raise QueryError("the paper's calibrations answer sums only: a choice needs the tight one")
-    asked = sum(piece.width for piece in pieces if piece.moves1)
+    asked = sum(facts.width for facts in sums if facts.moves1)
     return Terms(
         Fraction(asked),
-        tuple(noise(piece.reach / piece.step) if piece.moves1 else None for piece in pieces),
+        tuple(noise(facts.reach / facts.step) if facts.moves1 else None for facts in sums),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -12,6 +12,7 @@ from sulq.queries import cases, codes, expressions, products, routes, vectors
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Leaf, Node
 from sulq.queries.query import Query
+from sulq.queries.question import Question
 from sulq.queries.rounds import Round
 
 NODES: dict[str, type[Node]] = {
@@ -54,7 +55,15 @@ def parse_round(canonical: str) -> Round:
         raise QueryError("this is not the canonical form of a round") from None
 
 
-def _query(form: Mapping[str, Any]) -> Query | Choice:
+QUESTIONS: dict[str, Callable[[Mapping[str, Any]], Question]] = {}
+"""Readers of the questions that are declared elsewhere, by their name in forms."""
+
+
+def _query(form: Mapping[str, Any]) -> Question:
+    if "query" in form:
+        if form["query"] not in QUESTIONS:
+            raise QueryError(f"{form['query']!r} is not a question")
+        return QUESTIONS[form["query"]](form)
     by, weight = tuple(map(parse, form["by"])), form["weight"]
     if "choose" in form:
         label = None if form["label"] is None else parse(form["label"])

@@ -21,13 +21,14 @@ from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Node, named
 from sulq.queries.query import By, Neighbours, Query, check_groups, check_operands, choices_of, moves
+from sulq.queries.question import Question
 from sulq.queries.scope import Scope
 
 Score = Literal["majority", "purity"]
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Question):
     """Which of several candidates scores best, in each group of `by`.
 
     With a label, the candidates are attributes and a score is how many rows the majority label of each

@@ -17,6 +17,7 @@ from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Constant, Node, Operand, measured, named
 from sulq.queries.products import Outer
+from sulq.queries.question import Question
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
 from sulq.schema import Schema
@@ -27,7 +28,7 @@ By = Node | str | Sequence[Node | str] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Query:
+class Query(Question):
     """One statistic: a count, a total or a mean, of some rows (`where`), in groups (`by`).
 
     How well it should be answered is part of the question: either every number of the answer within

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
-from sulq.queries.choose import Choice
 from sulq.queries.facts import ceil_sqrt
 from sulq.queries.query import Neighbours, Query, moves
+from sulq.queries.question import Question
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
 
@@ -34,12 +34,12 @@ class Round:
     Fraction(101, 1)
     """
 
-    queries: tuple[Query | Choice, ...]
+    queries: tuple[Question, ...]
     share: Fraction | None
 
-    def __init__(self, queries: Iterable[Query | Choice], share: Numeric | None = None) -> None:
+    def __init__(self, queries: Iterable[Question], share: Numeric | None = None) -> None:
         given = tuple(queries)
-        if not given or not all(isinstance(query, Query | Choice) for query in given):
+        if not given or not all(isinstance(query, Question) for query in given):
             raise QueryError("a round is a list of at least one query: count, total, mean or choose")
         object.__setattr__(self, "queries", given)
         object.__setattr__(self, "share", None if share is None else rational("share", share, most=1))

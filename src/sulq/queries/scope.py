@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -68,6 +68,12 @@ class Scope:
         if isinstance(facts, Code) or not facts.flag:
             raise QueryError(f"{expression.described()} is not true or false: compare it with something")
         return facts
+
+
+@lru_cache(maxsize=64)
+def scope_of(schema: Schema) -> Scope:
+    """The scope of a schema: one for all who read expressions against it."""
+    return Scope(schema)
 
 
 def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:

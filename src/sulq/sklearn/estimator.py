@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sulq.learners.learner import Learner
-from sulq.learners.select import Select
+from sulq.privacy.budget import budget
 from sulq.queries.expressions import Node
+from sulq.runs.run import Run
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds
 from sulq.sources.source import open as open_source
@@ -62,16 +63,13 @@ class Estimator(BaseEstimator):
     def _kinds(self, names: list[str], columns: list[Any]) -> dict[str, Kind]:
         return kinds(names, columns, self.bounds, Boolean())
 
-    def _learned(self, learner: Learner[Any] | Select, frame: Frame, schema: Schema) -> Any:
+    def _learned(self, learner: Learner[Any], frame: Frame, schema: Schema) -> Any:
         """What the learner learns from a curator, who is gone afterwards, with the rows and the ledger."""
         rows = open_source(frame, schema)
-        curator = rows.curator(
-            plain(self.epsilon), plain(self.delta), neighbours=self.neighbours, ledger=self.ledger
-        )
         try:
-            return learner.learn(curator)
+            promised = budget(plain(self.epsilon), plain(self.delta))
+            return Run(learner, rows, promised, self.neighbours, self.ledger).learn().hypothesis
         finally:
-            curator.ledger.close()
             rows.close()
 
     def _settings(self, *names: str) -> dict[str, Any]:

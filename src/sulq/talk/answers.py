@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.talk.laws import Exactly, Law, Value, law_form, law_of
+from sulq.talk.law_forms import Law, law_form, law_of
+from sulq.talk.laws import Exactly, Value
 
 EXACTLY = Exactly()
 VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,17 +14,17 @@ from sulq.numbers import Numeric, rational
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Constant, Node, col
 from sulq.queries.query import Query, total
+from sulq.queries.question import Question
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import Scope, scope_of
 from sulq.queries.vectors import Only
 from sulq.schema import Boolean
 from sulq.talk.answers import Answer
 from sulq.talk.laws import PlainLaw
+from sulq.talk.oracle import Oracle
+from sulq.talk.row_questions import RowQuestion
 from sulq.talk.statistics import Part, statistic
 from sulq.talk.wrapper import Wrapper
-
-if TYPE_CHECKING:
-    from sulq.talk.oracle import Oracle
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Denoised(Wrapper):
         """One answer for each query of the round, about the labels before they were flipped."""
         asked, inside = self._asked(round_)
         answers = iter(self.oracle.ask(inside, run))
-        scope = Scope(self.schema)
+        scope = scope_of(self.schema)
         return [
             _combined(query, [next(answers) for _ in own], own, scope)
             for query, own in zip(round_.queries, asked, strict=True)
@@ -109,17 +109,20 @@ class Denoised(Wrapper):
         moved = iter(inside.influence(rewritten))
         return [max(next(moved) for _ in own) for own in asked]
 
-    def _asked(self, round_: Round) -> tuple[list[Sequence[Query | Choice]], Round]:
+    def _asked(self, round_: Round) -> tuple[list[Sequence[Question]], Round]:
         """What is asked instead of each query, and all that as a round."""
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         asked = [self._rewritten(query) for query in round_.queries]
         return asked, Round([query for own in asked for query in own], round_.share)
 
-    def _rewritten(self, query: Query | Choice) -> Sequence[Query | Choice]:
+    def _rewritten(self, query: Question) -> Sequence[Question]:
         """What is asked instead: usually one query, but two for a mean among rows chosen by their label."""
         if isinstance(query, Choice):
             return [self._checked(query)]
+        if not isinstance(query, Query):
+            assert isinstance(query, RowQuestion)
+            return [query.flipped(self.label, cast(Fraction, self.rate), self.schema)]
         if not any(self._looks(node) for node in (query.value, query.where, *query.by)):
             return [query]
         if not any(self._looks(node) for node in (query.where, *query.by)):
@@ -172,9 +175,9 @@ def _total(query: Query, value: Node, by: tuple[Node, ...]) -> Query:
     return replace(asked, tolerance=query.tolerance, beta=query.beta)
 
 
-def _combined(query: Query | Choice, answers: list[Answer], asked: Sequence[Any], scope: Scope) -> Answer:
+def _combined(query: Question, answers: list[Answer], asked: Sequence[Any], scope: Scope) -> Answer:
     [first, *_] = answers
-    if isinstance(query, Choice) or (len(asked) == 1 and asked[0].statistic == query.statistic):
+    if not isinstance(query, Query) or (len(asked) == 1 and asked[0].statistic == query.statistic):
         return first
     # What was asked instead are totals, so their laws are those of sums.
     parts = [Part(np.ravel(answer.value), cast(PlainLaw, answer.law)) for answer in answers]

@@ -15,7 +15,6 @@ Every law has three functions and one fact:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -25,11 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.tails import Bounded, LaplaceMeans, Tails
+from sulq.local.tails import Tails
 from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.noise import Noise as Distribution
-from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selection
 
 Value: TypeAlias = Any
 """A float or an array of floats; for a choice, an int or an array of ints."""
@@ -125,6 +123,7 @@ def _distribution(family: str, parameter: Fraction) -> Distribution:
 class Averaged:
     """The mean of what so many `people` said, times `factor`: what a crowd or a sample answers.
 
+    >>> from sulq.local.tails import Bounded
     >>> law = Averaged(Bounded((0.25,), (1,), above=0.5, below=0.5, span=1.0), people=10_000, factor=50_000)
     >>> round(law.radius(0.05)), round(law.deviation)
     (679, 250)
@@ -237,155 +236,9 @@ class Ratio:
         return shaped(np.where(counts > count_off, np.max(ends, axis=0), math.inf), self.shape)
 
 
-@dataclass(frozen=True)
-class Gap:
-    """Of a choice: how far the chosen score may be below the best, where noise decided.
-
-    Args:
-        mechanism: "permute-and-flip" or "exponential".
-        epsilon, sensitivity, monotone: the mechanism's parameters, in steps of the scores.
-        candidates: how many were chosen among.
-        choices: how many choices were made, each by itself.
-        step: one step of a score.
-    """
-
-    mechanism: Literal["permute-and-flip", "exponential"]
-    epsilon: Fraction
-    sensitivity: Fraction
-    monotone: bool
-    candidates: int
-    choices: int
-    step: Fraction
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.mechanism not in MECHANISMS or min(self.candidates, self.choices) < 1 or self.step <= 0:
-            raise QueryError("a law of choices has a mechanism, candidates, choices and a positive step")
-
-    @classmethod
-    def of(cls, selection: Selection, candidates: int, choices: int, step: Fraction) -> Gap:
-        [name] = [name for name, made in MECHANISMS.items() if isinstance(selection, made)]
-        settings = (selection.epsilon, selection.sensitivity, selection.monotone)
-        return cls(name, *settings, candidates, choices, step)  # type: ignore[arg-type]
-
-    @property
-    def selection(self) -> Selection:
-        selection: Selection = MECHANISMS[self.mechanism](self.epsilon, self.sensitivity, self.monotone)
-        return selection
-
-    @property
-    def power(self) -> Fraction:
-        return Fraction(1) if self.mechanism == "permute-and-flip" else Fraction(1, 2)
-
-    @property
-    def deviation(self) -> float:
-        raise QueryError("a choice has no deviation: ask for its radius")
-
-    def radius(self, beta: float) -> float:
-        return self.each(per_number(beta, self.choices))
-
-    def each(self, beta: float) -> float:
-        return float(self.selection.radius(beta, self.candidates) * self.step) * self.factor
-
-    def times(self, factor: float) -> Gap:
-        return replace(self, factor=self.factor * factor)
-
-
-MECHANISMS: dict[str, Any] = {"permute-and-flip": PermuteAndFlip, "exponential": ExponentialMechanism}
-
-
-@dataclass(frozen=True)
-class BestOf:
-    """Of a choice by scores that are noisy themselves: the best's and the chosen's may both be off.
-
-    `factors`: how far each candidate's score can be off, in radii of its `laws`.
-    """
-
-    laws: tuple[PlainLaw, ...]
-    factors: tuple[float, ...]
-
-    @property
-    def power(self) -> Fraction:
-        return min(law.power for law in self.laws)
-
-    @property
-    def deviation(self) -> float:
-        raise QueryError("a choice has no deviation: ask for its radius")
-
-    def radius(self, beta: float) -> float:
-        each = beta / len(self.laws)
-        pairs = zip(self.laws, self.factors, strict=True)
-        return max(factor * law.radius(each) for law, factor in pairs)
-
-    def each(self, beta: float) -> float:
-        return self.radius(beta)
-
-    def times(self, factor: float) -> BestOf:
-        return replace(self, factors=tuple(factor * own for own in self.factors))
-
-
 PlainLaw: TypeAlias = Exactly | Noise | Averaged | Within
 """The error of sums: every number is as far off as any other."""
-Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf
 
 
 def shaped(values: NDArray[np.float64], shape: tuple[int, ...]) -> Value:
     return float(values.reshape(())) if shape == () else values.reshape(shape)
-
-
-LAWS: dict[str, type] = {
-    "exact": Exactly,
-    "noise": Noise,
-    "averaged": Averaged,
-    "within": Within,
-    "ratio": Ratio,
-    "gap": Gap,
-    "best of": BestOf,
-}
-TAILS: dict[str, type] = {"bounded": Bounded, "laplace": LaplaceMeans}
-FRACTIONS = ("parameter", "step", "epsilon", "sensitivity")
-
-
-def law_form(law: Law | Tails) -> dict[str, Any]:
-    """A law as plain data; `law_of` reads it back.
-
-    >>> law_form(Noise("laplace", Fraction(7, 2), Fraction(1), 3))["parameter"]
-    '7/2'
-    >>> law_of(law_form(Within(0.5)))
-    Within(tolerance=0.5)
-    """
-    kinds = TAILS if isinstance(law, Bounded | LaplaceMeans) else LAWS
-    [name] = [name for name, cls in kinds.items() if type(law) is cls]
-    return {"law": name} | {field: _plain(value) for field, value in vars(law).items()}
-
-
-def law_of(form: Mapping[str, Any]) -> Any:
-    """The law with this form; what is unknown is refused."""
-    name = form.get("law") if isinstance(form, Mapping) else None
-    cls = LAWS.get(str(name)) or TAILS.get(str(name))
-    if cls is None:
-        raise QueryError(f"{name!r} is no law of errors; there are {', '.join((*LAWS, *TAILS))}")
-    try:
-        return cls(**{field: _read(field, value) for field, value in form.items() if field != "law"})
-    except (TypeError, ValueError, ZeroDivisionError):
-        raise QueryError(f"this is not the form of a law of kind {name!r}") from None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return law_form(value) if type(value) in (*LAWS.values(), *TAILS.values()) else value
-
-
-def _read(field: str, value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return law_of(value)
-    if isinstance(value, list):
-        return tuple(_read(field, item) for item in value)
-    if field in FRACTIONS:
-        return Fraction(value)
-    return float(value) if value in ("nan", "inf", "-inf") else value

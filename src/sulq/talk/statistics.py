@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.privacy.calibration import Pure, Settled
 from sulq.privacy.noise import Noise as Distribution
-from sulq.privacy.selection import Selection
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Column, Node
 from sulq.queries.facts import Number
@@ -17,7 +17,8 @@ from sulq.queries.query import Query
 from sulq.queries.scope import Scope
 from sulq.schema import Integer
 from sulq.talk.answers import Answer, Axis
-from sulq.talk.laws import Exactly, Gap, Noise, PlainLaw, Ratio, shaped
+from sulq.talk.choice_laws import Gap
+from sulq.talk.laws import Exactly, Noise, PlainLaw, Ratio, shaped
 
 Steps = NDArray[np.object_]
 MOST_LABELS = 4096
@@ -55,13 +56,13 @@ def statistic(query: Query, parts: Sequence[Part], scope: Scope) -> Answer:
     return Answer(shaped(means, shape), law, axes)
 
 
-def chosen(choice: Choice, indices: Sequence[int], selection: Selection | None, scope: Scope) -> Answer:
+def chosen(choice: Choice, indices: Sequence[int], selection: Settled | None, scope: Scope) -> Answer:
     """The candidates chosen, one for each group."""
     shape = choice.shape(scope)
     value = np.array(indices, dtype=np.int64).reshape(shape)
     law = (
         Exactly()
-        if selection is None
+        if selection is None or isinstance(selection, Pure)
         else Gap.of(selection, len(choice.candidates), len(indices), choice.score_step(scope))
     )
     return Answer(int(value) if shape == () else value, law, axes_of(choice, scope))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.learners.parity import ParityMechanism, first_of
 from sulq.local.hadamard import transformed
 from sulq.pictures.lines import Line, Scale, spanning
 from sulq.privacy.gf2 import equations
+from sulq.privacy.parity import ParityMechanism, first_of
 from sulq.progress import Progress
 from sulq.queries.expressions import col
 from sulq.queries.query import count

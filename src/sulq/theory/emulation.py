@@ -68,13 +68,13 @@ def emulated(
     time at the price of a query, and the answers are averaged. The direct way is the tight calibration: a
     query with a `tolerance` and a `beta`, asked once.
     """
-    calibration = curator.calibration
+    calibration = curator.offer.calibration
     if not isinstance(calibration, SulqGaussian | SulqLaplace):
         raise QueryError("repetition belongs to the SuLQ paper's calibrations: state a tolerance instead")
-    facts = curator.source.scope.number(query.value)
+    facts = curator.offer.scope.number(query.value)
     if query.statistic != "mean" or query.where is not None or query.by or facts.width != 1:
         raise QueryError("a statistical query is the mean of a single number over all rows")
-    rows = curator.public_rows
+    rows = curator.offer.rows
     if rows is None:
         raise QueryError(
             "how often to ask follows from the number of rows, which is not public where a person has "
@@ -85,8 +85,8 @@ def emulated(
     extent = int(facts.high[0] - facts.low[0]) * facts.unit
     within = rational("tolerance", tolerance) / extent if extent else Fraction(1)
     times = repetitions(calibration, rows, within, beta, as_printed)
-    if times > curator.calibration.total:
-        raise BudgetError(curator.calibration.unit, Fraction(times), curator.remaining)
+    if times > curator.offer.calibration.total:
+        raise BudgetError(curator.offer.calibration.unit, Fraction(times), curator.remaining)
     # One round: it is refused as a whole if too few queries are left, and half an average is worth nothing.
     answers = curator.ask(Round([query] * times), run)
     return float(np.mean([answer.value for answer in answers]))

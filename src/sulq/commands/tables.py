@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 
 from rich.markup import escape
 from rich.table import Table
 
 from sulq.ledger.ledger import Ledger
+from sulq.numbers import amount
 from sulq.schema import Boolean, Category, Kind, Schema
 
 
@@ -61,20 +61,14 @@ def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
     return [about, runs, lines]
 
 
-def amount(value: Fraction) -> str:
-    """An exact amount, as a short decimal if that is what it is, and else about."""
-    short = f"{float(value):.6g}"
-    return short if Fraction(short) == value else f"≈ {short}"
-
-
 def _short(question: str) -> str:
     """The statistics a question asks for, or what it asks to be released."""
     try:
         asked = json.loads(question)
-        if "release" in asked:
+        if "release" in asked:  # as earlier versions wrote what needed more than sums
             return next(name for name in ("parity", "select", "compress") if name in asked["release"])
         queries = asked["round"]["queries"]
-        return ", ".join(query.get("statistic", "choose") for query in queries)
+        return ", ".join(query.get("query") or query.get("statistic", "choose") for query in queries)
     except (ValueError, KeyError, TypeError, StopIteration):
         return question[:40]
 

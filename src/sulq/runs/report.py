@@ -10,10 +10,9 @@ import json
 from html import escape
 from pathlib import Path
 
-from sulq.commands.outcome import Account, Outcome, promise_in_words
-from sulq.commands.releases import Promised
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.plans.watching import AskedRound
+from sulq.runs.outcome import Account, Outcome, promise_in_words
 from sulq.schema import Schema
 
 STYLE = """
@@ -59,10 +58,15 @@ PRIVATE_LIMITS = (
 )
 
 
-def report(outcome: Outcome) -> str:
-    """A run as one HTML page."""
+def report(outcome: Outcome, title: str) -> str:
+    """A run as one HTML page.
+
+    Args:
+        outcome: what came of the run.
+        title: what the page is called.
+    """
     account, origin = outcome.account, outcome.origin
-    title, limits = outcome.title, _limits(outcome)
+    limits = _limits(outcome)
     sections = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">learned by sulq ({escape(origin.learner)}), rounds of questions: {origin.rounds} · '
@@ -74,7 +78,7 @@ def report(outcome: Outcome) -> str:
         "" if account is None else _left(outcome, account),
         "<h2>What this does not say</h2>",
         "<ul>" + "".join(f"<li>{escape(limit)}</li>" for limit in limits) + "</ul>",
-        "" if outcome.hypothesis is None else _to_predict_with(outcome.hypothesis),
+        _to_predict_with(outcome.hypothesis) if outcome.hypothesis else "",
     ]
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -85,12 +89,12 @@ def report(outcome: Outcome) -> str:
 
 
 def _learned(outcome: Outcome) -> str:
-    found = outcome.hypothesis
-    if found is None:
-        return f"<p>{escape(outcome.otherwise)}</p>"
-    words = f"<pre>{escape(found.describe())}</pre>"
+    hypothesis = outcome.hypothesis
+    if not hypothesis:
+        return f"<p>{escape(hypothesis.describe())}</p>"
+    words = f"<pre>{escape(hypothesis.describe())}</pre>"
     return (
-        f'<div class="picture">{found.picture()}</div>'
+        f'<div class="picture">{hypothesis.picture()}</div>'
         f"<details><summary>the same in words</summary>{words}</details>"
     )
 
@@ -106,7 +110,7 @@ def _to_predict_with(found: Hypothesis) -> str:
 def _limits(outcome: Outcome) -> list[str]:
     if outcome.account is None:
         return [*LIMITS]
-    promised = any(isinstance(question, Promised) for asked in outcome.asked for question in asked.questions)
+    promised = any(line.promise is not None for asked in outcome.asked for line in asked.questions)
     return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *LIMITS]
 
 

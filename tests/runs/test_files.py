@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sulq.cli import main
-from sulq.commands.files import write_whole
 from sulq.errors import SulqError
+from sulq.runs.files import write_whole
 from tests.commands.people import write_people
 from tests.ledger.ledgers import KILLED, child, ending
 

@@ -13,10 +13,10 @@ import pytest
 
 import sulq
 from sulq.cli import main
-from sulq.commands.outcome import Account, Outcome, promise_in_words
-from sulq.commands.report import report
 from sulq.plans.watching import Watched
 from sulq.privacy.budget import budget
+from sulq.runs.outcome import Account, Outcome, promise_in_words
+from sulq.runs.report import report
 
 VOID = {"meta", "br", "rect", "line", "path", "circle"}
 HOSTILE = ['<script>alert("1")</script>', "[bold]b[/bold]", "a & b", "'\"><img src=x onerror=y>"]
@@ -89,12 +89,12 @@ def outcome(exact: bool = False) -> Outcome:
     account = Account(budget(epsilon=1), "replace", "folder/people.ledger", Fraction(1, 4))
     assert tree.origin is not None
     charged = None if exact else account
-    return Outcome("A tree", tree, tuple(watched.asked), charged, tree.origin, people.schema)
+    return Outcome(tree, tuple(watched.asked), charged, tree.origin, people.schema)
 
 
 def test_a_report_needs_nothing_else_and_tells_all_there_is() -> None:
     told = outcome()
-    page = Page(text := report(told))
+    page = Page(text := report(told, "A tree"))
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
     assert not {"src", "href", "xlink:href"} & {name for name, _ in page.attributes}
     assert text.replace('xmlns="http://www.w3.org/2000/svg"', "").count("http") == 0
@@ -121,7 +121,7 @@ def test_a_report_needs_nothing_else_and_tells_all_there_is() -> None:
 
 def test_the_json_on_the_page_is_the_hypothesis() -> None:
     told = outcome()
-    text = Page(report(told)).text
+    text = Page(report(told, "A tree")).text
     read = sulq.hypotheses.Tree.from_json(text[text.index('{\n "schema"') : text.rindex("}") + 1])
     assert read.to_json() == told.hypothesis.to_json()
 
@@ -129,11 +129,11 @@ def test_the_json_on_the_page_is_the_hypothesis() -> None:
 def test_a_report_does_not_tell_how_long_it_took() -> None:
     told = outcome()
     slower = tuple(replace(asked, seconds=asked.seconds + 1234.5) for asked in told.asked)
-    assert report(replace(told, asked=slower)) == report(told)
+    assert report(replace(told, asked=slower), "A tree") == report(told, "A tree")
 
 
 def test_a_report_of_exact_answers_warns_and_promises_nothing() -> None:
-    words = Page(report(outcome(exact=True))).text
+    words = Page(report(outcome(exact=True), "A tree")).text
     assert "must not be published" in words
     assert "The promise:" not in words
     assert "What it cost" not in words

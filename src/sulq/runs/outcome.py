@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.numbers import amount
 from sulq.plans.watching import AskedRound
 from sulq.privacy.budget import ApproxDP, Budget, PureDP
 from sulq.privacy.conversion import epsilon_of
 from sulq.queries.query import Neighbours
 from sulq.schema import Schema
-from sulq.tables import amount
 
 SYMBOLS = {"epsilon": "ε", "rho": "ρ"}
 GUESS = 0.1
@@ -21,7 +21,14 @@ GUESS = 0.1
 
 @dataclass(frozen=True)
 class Account:
-    """The budget a run was charged to, and what is left of it now."""
+    """The budget a run was charged to.
+
+    Args:
+        budget: what may be spent in all.
+        neighbours: what one person's presence means.
+        ledger: the name of the file that remembers what was spent.
+        remaining: what is left now.
+    """
 
     budget: Budget
     neighbours: Neighbours
@@ -35,18 +42,21 @@ class Account:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A hypothesis, the rounds it was learned from, and the account they were charged to; none if exact.
+    """What came of a run.
 
-    A learner may find nothing: then there is no hypothesis, and `otherwise` says so.
+    Args:
+        hypothesis: what was learned; `sulq.hypotheses.Nothing` if nothing was found.
+        asked: the rounds it was learned from.
+        account: the account they were charged to, or None for exact answers.
+        origin: who learned it, under what promise.
+        schema: what is public about the columns.
     """
 
-    title: str
-    hypothesis: Hypothesis | None
+    hypothesis: Hypothesis
     asked: tuple[AskedRound, ...]
     account: Account | None
     origin: Origin
     schema: Schema
-    otherwise: str = ""
 
     @property
     def cost(self) -> Fraction:

@@ -13,10 +13,9 @@ import pytest
 import sulq
 from sulq.cli import main
 from sulq.commands.learners import run_name
-from sulq.commands.releases import Releasing, release_of
 from sulq.ledger.ledger import Ledger
-from sulq.oracles.curator import Curator
-from sulq.plans.watching import AskedRound
+from sulq.plans.rehearsal import priced
+from sulq.plans.watching import AskedRound, Watched
 
 Captured = pytest.CaptureFixture[str]
 ROWS = 4000
@@ -129,7 +128,7 @@ def test_a_release_runs_from_a_file_to_its_results(
     assert told.err.count("\n") == 1
     page = (tmp_path / "out.html").read_text()
     assert hypothesis.picture() in page
-    assert f"sulq.{kind.__name__}.from_json" in page
+    assert f"sulq.hypotheses.{kind.__name__}.from_json" in page
     assert "What it cost" in page
     assert spent(tmp_path) == Fraction(budget[1])
 
@@ -141,7 +140,7 @@ def test_a_parity_is_tested_on_rows_of_its_own(people: list[str], capsys: Captur
     assert run(arguments, people, "--rho", "100", "--neighbours", "add-remove") == 2
     assert "a test set needs a public number of rows" in capsys.readouterr().err
     assert run(arguments, people, "--epsilon", "20") == 0
-    assert capsys.readouterr().out.startswith(("a xor c\n", "No parity was found"))
+    assert capsys.readouterr().out.startswith(("a xor c\n", "⊥: no parity was found"))
 
 
 def test_the_same_release_again_costs_nothing_and_another_name_is_another_run(
@@ -162,7 +161,7 @@ def test_the_same_release_again_costs_nothing_and_another_name_is_another_run(
     assert run(STUMP, people, *more) == 0
     assert main(["ledger", "show", str(tmp_path / "people.csv.ledger"), "--entries"]) == 0
     shown = capsys.readouterr().out
-    assert "parity" in shown and "select" in shown
+    assert "solve" in shown and "pick" in shown
 
 
 def test_that_no_parity_was_found_is_an_outcome(people: list[str], tmp_path: Path, capsys: Captured) -> None:
@@ -172,15 +171,15 @@ def test_that_no_parity_was_found_is_an_outcome(people: list[str], tmp_path: Pat
     results = ["--report", str(tmp_path / "out.html"), "--json", str(tmp_path / "out.json")]
     assert run(NO_PARITY, people, "--epsilon", "4", *results) == 0
     told = capsys.readouterr()
-    assert "No parity was found (⊥)." in words(told.out)
-    assert "would be at most 5 %" in words(told.out)
+    assert "⊥: no parity was found." in words(told.out)
+    assert "was at most 5 %" in words(told.out)
     assert "the same command again costs nothing" in told.out
-    assert (tmp_path / "out.json").read_text() == "null\n"
+    assert not sulq.hypotheses.Nothing.from_json((tmp_path / "out.json").read_text())
     page = (tmp_path / "out.html").read_text()
     said = words(Text(page).said)
     for part in (
         "No parity found in people.csv",
-        "No parity was found (⊥).",
+        "⊥: no parity was found.",
         "ε = 4 (pure)",
         "This run cost ε = 4",
     ):
@@ -192,7 +191,7 @@ def test_that_no_parity_was_found_is_an_outcome(people: list[str], tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (PARITY, ["which parity of 4 features fits the rows", "wrong on at most 20 %", "there are 4,000."]),
+        (PARITY, ["which parity of 4 features fits the rows", "wrong on at most 20 %", "rows on"]),
         ([*PARITY, "--constant"], ["which parity of 5 features"]),
         (STUMP, ["which of 12 hypotheses is wrong least often"]),
         ([*STUMP, "--error", "0.1"], ["at most 10 % of the population beyond the best, 95 % sure"]),
@@ -218,11 +217,11 @@ def test_a_dry_run_says_what_is_released_at_what_cost_and_leaves_nothing(
     told = [
         *told,
         "A rehearsal under ε = 40 (pure). The data was not asked, and nothing was spent.",
-        "One release, for ε = 20 of 40; ",
+        "In all ε = 20 of 40; ",
     ]
     for part in told:
         assert part in said
-    assert ("The promise needs" in said) == ("--error" in arguments)
+    assert ("rows on" in said) == ("--error" in arguments)
 
 
 @pytest.mark.parametrize(
@@ -253,11 +252,12 @@ def test_what_a_release_promises_follows_from_its_settings(
     learner: sulq.Parity | sulq.Select, asked: str, precision: str, needed: int | None, people: list[str]
 ) -> None:
     curator = sulq.open(people[0], people[2]).curator(epsilon=1, ledger=":memory:")
-    release = release_of(learner, curator)
-    assert release.question.describe() == asked
-    assert release.needed == needed
-    assert release.question.precision() == precision.format(None if needed is None else f"{needed:,}")
-    assert release.cost == 1
+    plan = priced(learner, curator.offer)
+    assert plan is not None
+    [line] = plan.rounds[0].questions
+    assert line.describe() == asked
+    assert line.precision() == precision.format(None if needed is None else f"{needed:,}")
+    assert plan.cost == 1
     assert curator.spent == 0
 
 
@@ -269,7 +269,7 @@ def test_a_dry_run_with_a_number_of_rows_reads_no_row(
 
     monkeypatch.setattr("sulq.sources.csv_files.CsvFiles._chunks", read)
     assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "100000") == 0
-    assert "there are 100,000" in words(capsys.readouterr().out)
+    assert "rows on" in words(capsys.readouterr().out)
     assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "10") == 2
     assert "and there are 10;" in capsys.readouterr().err
     with pytest.raises(AssertionError, match="a row was read"):
@@ -281,18 +281,24 @@ def test_where_the_number_of_rows_is_private_none_is_needed_to_rehearse(
 ) -> None:
     people = write_people(tmp_path, unit=True)
     assert run(PARITY, people, "--epsilon", "40", "--dry-run") == 0
-    assert "how many there are is not public" in words(capsys.readouterr().out)
+    assert "rows on" in words(capsys.readouterr().out)
     # Two rows each: half of the budget is for either, and too few rows cannot be refused.
     assert run([*PARITY, "--error", "0.0001"], people, "--epsilon", "40") == 0
     assert run(STUMP, people, "--epsilon", "40", "--share", "0") == 2
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_exact_answers_show_what_privacy_took(name: str, people: list[str], capsys: Captured) -> None:
+    arguments, said = RUNS[name]
+    assert run(arguments, people, "--exact") == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(f"{said}\n")
+    assert "NO PRIVACY" in told.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([*PARITY, "--exact"], "--exact is for learners that ask for sums"),
-        ([*STUMP, "--exact"], "--exact is for learners that ask for sums"),
-        ([*SELECT, "--exact"], "--exact is for learners that ask for sums"),
         ([*PARITY, "--epsilon", "0.1"], "rows, and there are 4000; nothing was spent"),
         (
             [*NO_PARITY, "--epsilon", "0.01"],
@@ -360,7 +366,7 @@ def test_a_charge_is_on_record_before_a_release_looks_at_a_row(
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patched.setattr("sulq.learners.select.choose", interrupted)
+        patched.setattr("sulq.classes.pick.choose", interrupted)
         assert run(STUMP, people, "--epsilon", "40") == 130
     assert "interrupted" in capsys.readouterr().err
     assert spent(tmp_path) == 40
@@ -387,12 +393,11 @@ def test_the_names_of_runs_follow_from_all_settings() -> None:
     )
 
 
-def test_a_curator_that_is_watched_is_the_curator_itself(people: list[str]) -> None:
+def test_a_release_is_watched_like_every_round(people: list[str]) -> None:
     curator = sulq.open(people[0], people[2]).curator(epsilon=1, ledger=":memory:").part("1/2")
     told: list[tuple[AskedRound, bool]] = []
     learner = sulq.Select(sulq.classes.Stumps(["a"]), "odd")
-    watched = Releasing(curator, release_of(learner, curator).question, lambda *said: told.append(said))
-    assert isinstance(watched, Curator)
+    watched = Watched(curator, lambda *said: told.append(said))
     learner.learn(watched)
     assert curator.spent == watched.spent == Fraction(1, 2)
     assert [done for _, done in told] == [False, True]

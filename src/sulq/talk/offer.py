@@ -1,0 +1,239 @@
+"""What a data set offers before anything is spent: what a round costs, and how well it is answered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, get_args
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.numbers import Numeric, rational
+from sulq.privacy.calibration import Calibration, Contest, Settled, SumFacts, Terms
+from sulq.privacy.noise import Noise
+from sulq.queries.choose import Choice
+from sulq.queries.expressions import Node
+from sulq.queries.query import Neighbours, Query, moves, reach
+from sulq.queries.question import Question
+from sulq.queries.rounds import Round
+from sulq.queries.scope import Scope, scope_of
+from sulq.schema import Schema
+from sulq.talk.answers import Answer
+from sulq.talk.row_questions import PublicFacts, RowQuestion
+from sulq.talk.statistics import Steps, answer_to, chosen
+
+LARGEST_SCORE = 2**62
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a curator offers, with no rows and no ledger in it.
+
+    Whoever has the offer knows what a round costs and how well it is answered, and reads what was released.
+
+    Args:
+        schema: what is public about the columns.
+        calibration: the budget, and the noise that spends it.
+        neighbours: what one person's presence means: "replace" or "add-remove".
+        rows: how many rows there are, or None if that is not public.
+        truncate: whether answers are brought into the range that is public.
+        allowance: the part of the whole budget that the shares of rounds are shares of.
+
+    >>> import sulq
+    >>> from sulq.privacy.calibration import Laplace
+    >>> offer = Offer(sulq.Schema({"sick": sulq.Boolean()}), Laplace(Fraction(1), "ε = 1 (pure)"), rows=1000)
+    >>> round_ = sulq.Round([sulq.count(where="sick")], share=0.1)
+    >>> offer.cost(round_), offer.error(round_, beta=0.05)
+    (Fraction(1, 10), [30.0])
+    """
+
+    schema: Schema
+    calibration: Calibration
+    neighbours: Neighbours = "replace"
+    rows: int | None = None
+    truncate: bool = False
+    allowance: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if self.neighbours not in get_args(Neighbours):
+            raise QueryError(f"neighbours are 'replace' or 'add-remove', not {self.neighbours!r}")
+        if self.unit == "queries" and self.neighbours != "replace":
+            raise QueryError("the SuLQ paper's promise is about a row that is replaced: neighbours='replace'")
+        if self.rows is not None and (self.schema.unit is not None or self.neighbours != "replace"):
+            raise QueryError(
+                "the number of rows is public only where a row is replaced, and there is no unit"
+            )
+
+    @property
+    def scope(self) -> Scope:
+        """The schema, to read expressions against."""
+        return scope_of(self.schema)
+
+    @property
+    def promise(self) -> str:
+        """What is promised to every person, in words."""
+        return self.calibration.describe()
+
+    @property
+    def unit(self) -> str:
+        """What the budget is counted in: "epsilon", "rho" or "queries"."""
+        return self.calibration.unit
+
+    @property
+    def total(self) -> Fraction:
+        """The whole budget, in its unit."""
+        return self.calibration.total
+
+    @property
+    def public(self) -> PublicFacts:
+        """What is public about the table."""
+        return PublicFacts(self.schema, self.neighbours, self.rows)
+
+    def part(self, share: Numeric) -> Offer:
+        """The same offer, where only this share of the budget is the whole."""
+        return replace(self, allowance=self.allowance * rational("share", share, most=1))
+
+    def cost(self, round_: Round) -> Fraction:
+        """What a round would cost, in the unit of the budget."""
+        return self.terms(round_).cost
+
+    def error(self, round_: Round, beta: float) -> list[float | None]:
+        """How far off each answer would be, but for a chance of `beta` each.
+
+        None for a mean whose count is not public: its error depends on that count.
+        """
+        return [self._error(*asked, beta) for asked in self._asked(round_, self.terms(round_))]
+
+    def terms(self, round_: Round) -> Terms:
+        """What the round costs and the noise it gets, or a refusal."""
+        if not isinstance(round_, Round):
+            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        sums = [
+            self._sum(query, part)
+            for query in round_.queries
+            if isinstance(query, Query)
+            for part in query.parts
+        ]
+        contests = [self._contest(query) for query in round_.queries if not isinstance(query, Query)]
+        stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
+        if any(stated):
+            if not all(stated) or round_.share is not None:
+                raise QueryError(
+                    "a round is asked by tolerances or by a share: state a tolerance and beta for every "
+                    "query (a choice cannot have one) and no share, or a share alone"
+                )
+            return self.calibration.for_tolerances(sums).check(sums, contests)
+        cost = None if round_.share is None else round_.share * self.allowance * self.total
+        terms = self.calibration.for_cost(sums, contests, cost).check(sums, contests)
+        for query, settled in self._settled(round_, terms):
+            query.check(self.public, settled)
+        return terms
+
+    def promises(self, round_: Round) -> list[str | None]:
+        """What is promised about the population that the rows were drawn from, in words, for each query."""
+        asked = self._asked(round_, self.terms(round_))
+        return [
+            query.promise(self.public, settled) if isinstance(query, RowQuestion) and settled else None
+            for query, _, settled in asked
+        ]
+
+    def read(self, round_: Round, terms: Terms, released: Mapping[str, Any]) -> list[Answer]:
+        """What was released, as answers.
+
+        Args:
+            round_: what was asked.
+            terms: its terms.
+            released: the noisy sums, the choices, and what other mechanisms said.
+        """
+        sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
+        answers = []
+        for query, noises, settled in self._asked(round_, terms):
+            if isinstance(query, Query):
+                steps = [self._truncated(part, np.array(next(sums), dtype=object)) for part in query.parts]
+                answers.append(answer_to(query, steps, noises, self.scope))
+            elif isinstance(query, RowQuestion):
+                answers.append(query.answer(next(others), self.public, settled))
+            else:
+                assert isinstance(query, Choice)
+                answers.append(chosen(query, next(choices), settled, self.scope))
+        return answers
+
+    def _asked(
+        self, round_: Round, terms: Terms
+    ) -> Iterator[tuple[Question, list[Noise | None], Settled | None]]:
+        """Each question of a round, with the noise of its sums or the mechanism that settles it."""
+        noises, selections = iter(terms.noises), iter(terms.selections)
+        for query in round_.queries:
+            if isinstance(query, Query):
+                yield query, [next(noises) for _ in query.parts], None
+            else:
+                yield query, [], next(selections)
+
+    def _settled(self, round_: Round, terms: Terms) -> Iterator[tuple[RowQuestion, Settled]]:
+        for query, _, settled in self._asked(round_, terms):
+            if isinstance(query, RowQuestion):
+                assert settled is not None
+                yield query, settled
+
+    def _error(
+        self, query: Question, noises: list[Noise | None], settled: Settled | None, beta: float
+    ) -> float | None:
+        if isinstance(query, RowQuestion):
+            return float(query.law(self.public, settled).radius(beta))
+        if isinstance(query, Choice):
+            groups = math.prod(query.shape(self.scope))
+            return float(chosen(query, [0] * groups, settled, self.scope).radius(beta))
+        assert isinstance(query, Query)
+        sums = [np.zeros(self.scope.number(part).width, dtype=object) for part in query.parts]
+        if query.statistic == "mean":
+            if noises[1] is not None or self.rows is None:
+                return None
+            sums[1] += self.rows
+        return float(np.max(answer_to(query, sums, noises, self.scope).radius(beta)))
+
+    def _sum(self, query: Query, part: Node) -> SumFacts:
+        facts = self.scope.number(part)
+        tolerance = query.tolerance
+        if tolerance is not None and query.statistic == "mean":
+            if self.rows is None or query.where is not None or query.by:
+                raise QueryError(
+                    "a mean can only have a tolerance over all rows, and when their number is public: ask "
+                    "for the total and the count, each with its own"
+                )
+            tolerance *= self.rows
+        return SumFacts(
+            step=facts.unit,
+            width=facts.width,
+            moves1=moves(self.scope, part, 1, self.neighbours),
+            moves2=moves(self.scope, part, 2, self.neighbours),
+            size=facts.magnitude * facts.unit,
+            reach=reach(self.scope, part, self.neighbours),
+            weight=query.weight,
+            tolerance=tolerance,
+            beta=query.beta,
+        )
+
+    def _contest(self, query: Question) -> Contest:
+        if isinstance(query, RowQuestion):
+            return query.contest(self.public)
+        assert isinstance(query, Choice)
+        if query.size(self.scope) * (self.rows or 2**30) >= LARGEST_SCORE:
+            raise QueryError("the scores of this choice could leave 62 bits: clip or scale the candidates")
+        return Contest(
+            moves=query.moves(self.scope, self.neighbours),
+            monotone=query.monotone(self.scope, self.neighbours),
+            size=query.size(self.scope),
+            weight=query.weight,
+        )
+
+    def _truncated(self, part: Node, sums: Steps) -> Steps:
+        """The sums brought into the range that is public, if truncation was asked for."""
+        if not self.truncate:
+            return sums
+        facts = self.scope.number(part)
+        if self.rows is not None:
+            return np.clip(sums, facts.low.astype(object) * self.rows, facts.high.astype(object) * self.rows)
+        return np.where(facts.low >= 0, np.maximum(sums, 0), sums)
