@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,32 @@ from sulq.errors import QueryError
 from sulq.queries.facts import Code, Number
 from sulq.schema import Schema
 
-if TYPE_CHECKING:
-    from sulq.queries.expressions import Node
-
 T = TypeVar("T")
 Values = NDArray[Any]
 Floats = NDArray[np.float64]
 MOST_REMEMBERED = 10_000
 NOTHING = object()
+
+
+class Readable(Protocol):
+    """What can be read against a schema and on a block: every row expression."""
+
+    @property
+    def key(self) -> str:
+        """Names the expression."""
+        ...
+
+    def described(self) -> str:
+        """What to call it in a message."""
+        ...
+
+    def facts(self, scope: Scope) -> Number | Code:
+        """What is known of its value from the schema alone."""
+        ...
+
+    def value(self, batch: Batch) -> Values:
+        """Its value on every row of a block."""
+        ...
 
 
 class Scope:
@@ -30,7 +48,7 @@ class Scope:
         self.schema = schema
         self._known: dict[tuple[str, str], Any] = {}
 
-    def facts(self, expression: Node) -> Number | Code:
+    def facts(self, expression: Readable) -> Number | Code:
         return self.remember((expression.key, "facts"), lambda: expression.facts(self))
 
     def remember(self, key: tuple[str, str], work_out: Callable[[], T]) -> T:
@@ -43,27 +61,27 @@ class Scope:
             self._known[key] = known
         return cast(T, known)
 
-    def number(self, expression: Node) -> Number:
+    def number(self, expression: Readable) -> Number:
         facts = self.facts(expression)
         if isinstance(facts, Code):
             raise QueryError(f"{expression.described()} is a category, not a number: use one_hot or lookup")
         return facts
 
-    def code(self, expression: Node) -> Code:
+    def code(self, expression: Readable) -> Code:
         """The facts of a category, a truth value or a bounded integer, read as a choice among few."""
         facts = self.facts(expression)
         if isinstance(facts, Code):
             return facts
         return self.remember((expression.key, "code"), lambda: self._few(expression, facts))
 
-    def _few(self, expression: Node, facts: Number) -> Code:
+    def _few(self, expression: Readable, facts: Number) -> Code:
         if facts.width == 1 and facts.bits == 0:
             size = int(facts.high[0] - facts.low[0]) + 1
             if size <= 2**20:
                 return Code(size, tuple(map(str, range(facts.low[0], facts.high[0] + 1))))
         raise QueryError(f"{expression.described()} has no short list of values: use bins with public edges")
 
-    def condition(self, expression: Node) -> Number:
+    def condition(self, expression: Readable) -> Number:
         facts = self.facts(expression)
         if isinstance(facts, Code) or not facts.flag:
             raise QueryError(f"{expression.described()} is not true or false: compare it with something")
@@ -80,7 +98,7 @@ def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:
     """A method of a node worked out once for each scope instead of once for each block."""
 
     @wraps(method)
-    def remembered(self: Node, scope: Scope) -> T:
+    def remembered(self: Readable, scope: Scope) -> T:
         return scope.remember((self.key, method.__name__), lambda: method(self, scope))
 
     return remembered
@@ -98,22 +116,22 @@ class Batch:
         self._values: dict[str, Values] = {}
         self._room = {} if room is None else room
 
-    def value(self, expression: Node) -> Values:
+    def value(self, expression: Readable) -> Values:
         known = self._values.get(expression.key)
         if known is None:
             known = self._values[expression.key] = expression.value(self)
         return known
 
-    def number(self, expression: Node, on: int | None = None) -> Floats:
+    def number(self, expression: Readable, on: int | None = None) -> Floats:
         """A number's value, on its own grid or on another."""
         facts = self.scope.number(expression)
         values = np.atleast_2d(np.asarray(self.value(expression), dtype=np.float64))
         return values if on is None else regridded(values, on - facts.bits)
 
-    def condition(self, expression: Node) -> NDArray[np.bool_]:
+    def condition(self, expression: Readable) -> NDArray[np.bool_]:
         return np.asarray(np.atleast_2d(self.value(expression))[0], dtype=bool)
 
-    def code(self, expression: Node) -> Values:
+    def code(self, expression: Readable) -> Values:
         """A choice as whole numbers from 0."""
         values, facts = self.value(expression), self.scope.facts(expression)
         if isinstance(facts, Code):
@@ -125,7 +143,7 @@ class Batch:
             return values
         return np.asarray(values.astype(np.int64) - facts.low[0])
 
-    def room(self, expression: Node, width: int) -> Floats:
+    def room(self, expression: Readable, width: int) -> Floats:
         """An array for an expression's value, the same one block after block: fresh memory is slow."""
         kept = self._room.get(expression.key)
         if kept is None or kept.size < width * self.rows:

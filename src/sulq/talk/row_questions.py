@@ -43,9 +43,9 @@ class PublicFacts:
 
         >>> import sulq
         >>> facts = PublicFacts(sulq.Schema({"sick": sulq.Boolean()}), rows=10)
-        >>> facts.require(20, "a promise")
+        >>> facts.require(20, "it")
         Traceback (most recent call last):
-        sulq.errors.QueryError: insufficient samples: a promise needs 20 rows, and there are 10; nothing was spent
+        sulq.errors.QueryError: insufficient samples: it needs 20 rows, and there are 10; nothing was spent
         """
         if self.rows is not None and self.rows < needed:
             raise QueryError(
