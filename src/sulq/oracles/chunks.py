@@ -90,19 +90,23 @@ class ChunkCurator(Curator):
 
         Raises BudgetError, with nothing spent, if too few chunks are left.
         """
-        asked = [self._alone(query) for query in self._queries(round_)]
-        found = []
-        for number, (place, one) in enumerate(zip(self._taken(round_, run), asked, strict=True)):
+        _check(run)
+        alone = [self._alone(query) for query in self._queries(round_)]
+        # All chunks have as many rows, so what one would refuse is refused before any is taken.
+        offer = replace(self.offer, rows=self._size)
+        terms = [offer.terms(one) for one in alone]
+        answers = []
+        for number, place in enumerate(self._taken(round_, run)):
             chunk = self._of(self._order[place * self._size : (place + 1) * self._size])
-            terms = chunk.offer.terms(one)
             form = {"chunk": place, "round": round_.form, "query": number}
             question = canonical({"release": form, "allowance": str(self.offer.allowance)})
-            released = self._paid(run, question, Fraction(0), partial(chunk._release, one, terms))
-            [answer] = chunk.offer.read(one, terms, json.loads(released))
-            found.append(self._scaled(answer, round_.queries[number]))
+            look = partial(chunk._release, alone[number], terms[number])
+            released = json.loads(self._paid(run, question, Fraction(0), look))
+            [answer] = offer.read(alone[number], terms[number], released)
+            answers.append(self._scaled(answer, round_.queries[number]))
         self.rounds += 1
-        self.queries += len(found)
-        return found
+        self.queries += len(answers)
+        return answers
 
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """How many chunks a run takes is not known before its end, so nothing is refused here."""
@@ -171,7 +175,6 @@ class ChunkCurator(Curator):
 
     def _taken(self, round_: Round, run: str) -> list[int]:
         """The chunks of a round's queries: those that it took before, or the next that nobody took."""
-        _check(run)
         owner = f"{hashlib.sha256(run.encode()).hexdigest()} {round_.key}"
         names = [f"{owner} {number}" for number in range(len(round_.queries))]
         known = {

@@ -15,6 +15,7 @@ from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.row_questions import PublicFacts, RowQuestion
 from sulq.talk.statistics import answer_to, chosen
+from sulq.wire import check_run
 
 
 @dataclass
@@ -46,13 +47,16 @@ class Exact:
 
         Nothing is kept, so it does not matter which run asks.
         """
+        check_run(run)
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         scope, public = scope_of(self.schema), PublicFacts(self.schema)
+        parts = [part for query in round_.queries for part in query.parts]
+        for part in parts:
+            scope.number(part)
         for query in round_.queries:
             if isinstance(query, RowQuestion):
                 query.contest(public)
-        parts = [part for query in round_.queries for part in query.parts]
         sums = iter(self.source.sums(parts) if parts else ())
         answers = []
         for query in round_.queries:

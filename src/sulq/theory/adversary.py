@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.learners.learner import H, Learner
 from sulq.oracles.exact import Exact
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
+from sulq.schema import Schema
+from sulq.sources.source import Source
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.laws import Within
-
-if TYPE_CHECKING:
-    from sulq.learners.learner import H, Learner
-    from sulq.schema import Schema
-    from sulq.sources.source import Source
+from sulq.talk.row_questions import check_sums_only
 
 Manner = Literal["high", "low", "random", "coarse"]
 
@@ -64,21 +63,23 @@ class Adversary:
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round; nothing is kept, so it does not matter which run asks."""
-        truths = Exact(self.source).ask(round_)
+        check_sums_only(round_, "this oracle")
+        if not all(isinstance(query, Query) and query.tolerance is not None for query in round_.queries):
+            raise QueryError("a learner for statistical queries states the tolerance of every query")
+        truths = Exact(self.source).ask(round_, run)
         self.rounds += 1
         self.queries += len(round_.queries)
         return [self._bent(query, truth) for query, truth in zip(round_.queries, truths, strict=True)]
 
     def _bent(self, query: object, truth: Answer) -> Answer:
-        if not isinstance(query, Query) or query.tolerance is None:
-            raise QueryError("a learner for statistical queries states the tolerance of every query")
+        assert isinstance(query, Query) and query.tolerance is not None
         tolerance, value = float(query.tolerance), np.asarray(truth.value)
         if self.manner == "coarse":
             bent = 2 * tolerance * np.rint(value / (2 * tolerance))
         else:
             up = self._rng.random(value.shape) < {"high": 1.0, "low": 0.0, "random": 0.5}[self.manner]
             bent = value + np.where(up, tolerance, -tolerance)
-        return Answer(float(bent) if bent.ndim == 0 else bent, Within(tolerance))
+        return Answer(float(bent) if bent.ndim == 0 else bent, Within(tolerance), truth.axes)
 
 
 def worst_answers(
