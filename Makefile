@@ -28,6 +28,8 @@ lint: $(VENV)/.ready
 	@$(BIN)/ruff format --quiet --check .
 	@echo "· mypy --strict"
 	@$(BIN)/mypy --no-error-summary
+	@echo "· layers: imports in one direction"
+	@told=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$told"; exit 1; }
 
 docs: $(VENV)/.ready
 	@echo "· the documentation as a site, with a warning for a broken link an error"
