@@ -22,6 +22,7 @@ from sulq.queries.codes import Cross
 from sulq.queries.facts import Code
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
+from sulq.sources.table import TableSource
 from tests.oracles.losses import loss
 from tests.queries.random_expressions import SCHEMA
 from tests.queries.test_no_rows import EVERY_NODE, NEVER
@@ -100,7 +101,7 @@ class Reading:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.looked = False
         for name in ("sums", "values"):
-            monkeypatch.setattr(sulq.Source, name, self._noting(getattr(sulq.Source, name)))
+            monkeypatch.setattr(TableSource, name, self._noting(getattr(TableSource, name)))
 
     def _noting(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def noted(*arguments: Any) -> Any:

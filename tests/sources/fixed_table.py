@@ -41,8 +41,14 @@ def table(rows: int = ROWS) -> pa.Table:
         "plan": [PLANS[i * 3 % 11 % 5] for i in places],
         "grade": [i * 5 % 13 % 5 for i in places],
     }
-    types = [pa.float64(), pa.float64(), pa.int64(), pa.int64(), pa.bool_(), pa.string(), pa.int64()]
-    return pa.table({name: pa.array(cells, type_) for (name, cells), type_ in zip(columns.items(), types)})
+    types = {
+        "x": pa.float64(),
+        "y": pa.float64(),
+        "age": pa.int64(),
+        "smokes": pa.bool_(),
+        "plan": pa.string(),
+    }
+    return pa.table({name: pa.array(cells, types.get(name)) for name, cells in columns.items()})
 
 
 def _expressions() -> list[Node]:

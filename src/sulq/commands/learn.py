@@ -42,8 +42,8 @@ from sulq.plans.rehearsal import made_up, rehearse
 from sulq.plans.watching import Watched
 from sulq.privacy.budget import Budget
 from sulq.schema import Schema
+from sulq.sources.opening import open as open_source
 from sulq.sources.source import Source
-from sulq.sources.source import open as open_source
 from sulq.tables import amount
 
 GOES_ON = "the same command goes on from there, and pays for nothing twice"

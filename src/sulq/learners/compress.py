@@ -37,6 +37,7 @@ from sulq.privacy.noise import DiscreteLaplace
 from sulq.privacy.selection import PermuteAndFlip
 from sulq.queries.attributes import condition
 from sulq.queries.expressions import Node
+from sulq.sources.rows import rows_of
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,17 @@ class Compress:
         plan = self.plan(setting, rows, epsilon)
         error = rational("error", self.error, most=1)
 
+        values = rows_of(curator.source, "Compress").values
+
         def look() -> list[int] | None:
-            truth, order, start = curator.source.values(label), shuffled(rows), 0
+            truth, order, start = values(label), shuffled(rows), 0
             for number, (listed, own) in enumerate(zip(self.classes, plan, strict=False)):
                 middle, stop = start + own.chosen_on, start + own.chosen_on + own.tested_on
                 chosen, tested = order[start:middle], order[middle:stop]
                 start = stop
-                wrong = listed.mistakes(_on(curator, chosen), truth[chosen], setting)
+                wrong = listed.mistakes(_on(values, chosen), truth[chosen], setting)
                 index = choose(PermuteAndFlip(epsilon, sensitivity=1), -wrong)
-                said = _on(curator, tested)(listed.hypothesis(index, setting).expression)
+                said = _on(values, tested)(listed.hypothesis(index, setting).expression)
                 mistakes = int(np.count_nonzero(said != truth[tested]))
                 noisy = mistakes + int(DiscreteLaplace(1 / epsilon).sample(1)[0])
                 if noisy <= Fraction(9, 16) * error * own.tested_on:
@@ -136,10 +139,10 @@ class Compress:
         return rounds
 
 
-def _on(curator: Curator, rows: NDArray[np.int64]) -> Look:
+def _on(values: Look, rows: NDArray[np.int64]) -> Look:
     """A look at these rows alone."""
 
     def look(expression: Node) -> NDArray[np.generic]:
-        return curator.source.values(expression)[rows]
+        return values(expression)[rows]
 
     return look

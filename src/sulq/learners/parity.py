@@ -46,6 +46,7 @@ from sulq.queries.attributes import condition, conditions
 from sulq.queries.expressions import And, Node, Or
 from sulq.queries.query import Neighbours
 from sulq.schema import Schema
+from sulq.sources.rows import rows_of
 
 PAPERS_LARGEST = 2
 """Up to here the paper's 1 + 2p/(1 − p) ≤ 1 + ε holds for p = ε/4."""
@@ -157,8 +158,9 @@ class Parity:
         each = epsilon / plan.runs if repeated else epsilon
         mechanism = ParityMechanism(each, self.sampling, curator.neighbours)
 
+        values = rows_of(curator.source, "Parity").values
+
         def look() -> list[int] | None:
-            values = curator.source.values
             given = equations((values(feature) for feature in features), values(label))
             found = (
                 first_of(mechanism, given, len(features), plan.runs)

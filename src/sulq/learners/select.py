@@ -24,6 +24,7 @@ from sulq.privacy.many_candidates import choose
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selection
 from sulq.queries.attributes import condition
 from sulq.queries.expressions import Node
+from sulq.sources.rows import rows_of
 
 Mechanism = Literal["permute-and-flip", "exponential"]
 
@@ -69,8 +70,9 @@ class Select:
             promise = f"an error of {error:g} among {size} hypotheses at ε = {epsilon:g}"
             enough(occam_rows(size, error, beta, epsilon, neighbours=curator.neighbours), curator, promise)
 
+        values = rows_of(curator.source, "Select").values
+
         def look() -> int:
-            values = curator.source.values
             return choose(selection, -listed.mistakes(values, values(label), setting))
 
         form = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from sulq.errors import QueryError
 from sulq.ledger.ledger import Ledger
@@ -15,16 +15,14 @@ from sulq.privacy.calibration import Calibration, Gaussian, Laplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Neighbours
 from sulq.schema import Unit
-
-if TYPE_CHECKING:
-    from sulq.sources.source import Source
+from sulq.sources.sums import Sums
 
 IN_MEMORY = ":memory:"
 Answering = Literal["joint", "chunks", "printed"]
 
 
 def curator(
-    source: Source,
+    source: Sums,
     epsilon: Numeric | None,
     delta: Numeric | None,
     rho: Numeric | None,
@@ -77,7 +75,7 @@ def _calibrated(
     )
 
 
-def _facts(source: Source, calibration: Calibration, neighbours: Neighbours) -> dict[str, str | int]:
+def _facts(source: Sums, calibration: Calibration, neighbours: Neighbours) -> dict[str, str | int]:
     """What ties a ledger to its data: public facts only. A hash of the rows would let one guess at them."""
     facts: dict[str, str | int] = {
         "schema": source.schema.hash,

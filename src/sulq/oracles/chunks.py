@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,10 @@ from sulq.privacy.calibration import Calibration, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.query import Neighbours, Query
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.sources.rows import Rows, rows_of
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.wire import check_run
-
-if TYPE_CHECKING:
-    from sulq.sources.source import Source
 
 CHUNKS = "(chunks)"
 """The run of the ledger that says which chunk went to which question."""
@@ -80,7 +79,7 @@ class ChunkCurator(Curator):
             raise QueryError(f"chunks need the number of queries beforehand, from 1 on, not {self.chunks!r}")
         if self.source.rows < self.chunks:
             raise QueryError(f"{self.source.rows} rows cannot be dealt to {self.chunks} queries")
-        if not self.source.ordered:
+        if not self._rows.ordered:
             raise QueryError(
                 "the rows of a database may come in another order when they are read again, and one of them "
                 "in a second chunk: use Parquet or CSV, or open a table that is in memory"
@@ -137,6 +136,10 @@ class ChunkCurator(Curator):
         return self.chunks - sum(run.answers for run in self.ledger.runs() if run.name == CHUNKS)
 
     @property
+    def _rows(self) -> Rows:
+        return rows_of(self.source, "a curator who deals rows in chunks")
+
+    @property
     def _each(self) -> Fraction:
         """The part of the budget that is spent on each chunk."""
         return Fraction(1, self.chunks) if self.as_printed else Fraction(1)
@@ -148,7 +151,7 @@ class ChunkCurator(Curator):
 
     def _of(self, at: NDArray[np.intp]) -> Curator:
         """The same curator, of some of the rows."""
-        return Curator(self.source.only(at), self.calibration, self.ledger, self.neighbours, self.truncate)
+        return Curator(self._rows.only(at), self.calibration, self.ledger, self.neighbours, self.truncate)
 
     def _queries(self, round_: Round) -> Sequence[Query | Choice]:
         if not isinstance(round_, Round):
@@ -231,7 +234,7 @@ def _check(run: str) -> None:
 
 
 def dealt(
-    source: Source,
+    source: Sums,
     calibration: Calibration,
     neighbours: Neighbours,
     truncate: bool,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +21,12 @@ from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Neighbours, Query, moves, reach
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.schema import Schema
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.statistics import Steps, answer_to, chosen
 from sulq.wire import canonical, check_run
-
-if TYPE_CHECKING:
-    from sulq.schema import Schema
-    from sulq.sources.source import Source
 
 LARGEST_SCORE = 2**62
 
@@ -49,7 +47,7 @@ class Curator:
     ((5,), Fraction(1, 10), Fraction(9, 10))
     """
 
-    source: Source
+    source: Sums
     calibration: Calibration
     ledger: Ledger
     neighbours: Neighbours

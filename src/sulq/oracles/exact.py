@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sulq.errors import QueryError
 from sulq.queries.choose import Choice
 from sulq.queries.rounds import Round
+from sulq.schema import Schema
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.statistics import answer_to, chosen
-
-if TYPE_CHECKING:
-    from sulq.schema import Schema
-    from sulq.sources.source import Source
 
 
 @dataclass
@@ -27,7 +24,7 @@ class Exact:
     0.6666666666666666
     """
 
-    source: Source
+    source: Sums
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 

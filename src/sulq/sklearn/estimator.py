@@ -14,7 +14,7 @@ from sulq.learners.select import Select
 from sulq.queries.expressions import Node
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds
-from sulq.sources.source import open as open_source
+from sulq.sources.opening import open as open_source
 
 Frame = dict[str, Any]
 

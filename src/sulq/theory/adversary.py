@@ -19,7 +19,7 @@ from sulq.talk.laws import Within
 if TYPE_CHECKING:
     from sulq.learners.learner import H, Learner
     from sulq.schema import Schema
-    from sulq.sources.source import Source
+    from sulq.sources.sums import Sums
 
 Manner = Literal["high", "low", "random", "coarse"]
 
@@ -41,7 +41,7 @@ class Adversary:
     [0.6, 0.4, 0.4]
     """
 
-    source: Source
+    source: Sums
     manner: Manner = "random"
     seed: int = 0
     rounds: int = field(default=0, init=False)
@@ -82,7 +82,7 @@ class Adversary:
 
 
 def worst_answers(
-    learner: Learner[H], source: Source, loss: Callable[[H], float], tries: int = 20
+    learner: Learner[H], source: Sums, loss: Callable[[H], float], tries: int = 20
 ) -> tuple[float, H]:
     """The largest loss that answers within tolerance were seen to cause, and the hypothesis that has it.
 
