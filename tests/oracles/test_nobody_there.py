@@ -253,8 +253,8 @@ def test_a_failure_after_the_charge_is_one_refusal_whatever_it_was(monkeypatch: 
         for make in (lambda source: source.curator(epsilon=1), lambda source: source.crowd(epsilon=1)):
             oracle = make(table("some", None))
             with monkeypatch.context() as broken:
-                broken.setattr(sulq.Source, "sums", fails)
-                broken.setattr(sulq.Source, "values", fails)
+                broken.setattr(TableSource, "sums", fails)
+                broken.setattr(TableSource, "values", fails)
                 with pytest.raises(sulq.errors.ReleaseError) as refused:
                     oracle.ask(sulq.Round([sulq.count(where=NEVER)], share="1/2"))
             assert refused.value.__cause__ is None and refused.value.__context__ is None
