@@ -96,10 +96,10 @@ class Columns:
             people = self._fill(columns, leaves, rows)
             if people is not None:
                 columns = self._only_counted(columns, people)
-            found = max(column.rows for column in columns.values())
-            if self._rows not in (None, found):
+            rows_read = max(column.rows for column in columns.values())
+            if self._rows not in (None, rows_read):
                 raise SulqError(OTHER_ROWS)
-        self._rows = found
+        self._rows = rows_read
         self._columns |= columns
 
     def _fill(
