@@ -24,6 +24,7 @@ import samplers
 import speed
 import sums
 import trust
+from sulq.progress import shown
 
 HERE = Path(__file__).parent
 
@@ -76,4 +77,5 @@ def main(asked: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    with shown():
+        main(sys.argv[1:])

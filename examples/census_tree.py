@@ -25,6 +25,7 @@ from studies import BESIDE, Task, census, health
 
 import sulq
 from sulq.pictures.lines import Line, picture, spanning
+from sulq.progress import shown
 from sulq.queries.choose import Choice
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Within
@@ -193,6 +194,7 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=10, help="for each line of the table")
     parser.add_argument("--picture", type=Path, default=Path("census_tree.svg"), help="where to draw it")
     try:
-        main(parser.parse_args(), Console(highlight=False))
+        with shown():
+            main(parser.parse_args(), Console(highlight=False))
     except (sulq.SulqError, OSError, pa.ArrowException) as error:
         sys.exit(f"census_tree: {error}")

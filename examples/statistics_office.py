@@ -21,6 +21,8 @@ from rich.table import Table
 import sulq
 from sulq.commands.tables import amount, ledger_tables
 from sulq.oracles.curator import Curator
+from sulq.progress import shown
+from sulq.sources.table import TableSource
 
 BETA = 0.05
 PLACE = ["age", "income"]
@@ -86,7 +88,7 @@ def show_counts(found: Published, plans: tuple[str, ...], console: Console) -> N
     console.print(table)
 
 
-def show_comparison(people: sulq.Source, found: Published, console: Console) -> None:
+def show_comparison(people: TableSource, found: Published, console: Console) -> None:
     """What privacy took: only possible here, where the data are public, and not to be published elsewhere."""
     rows = people.values(sulq.features(*PLACE))
 
@@ -158,6 +160,7 @@ if __name__ == "__main__":
         "--picture", type=Path, default=Path("statistics_office.svg"), help="where to draw it"
     )
     try:
-        main(parser.parse_args(), Console(highlight=False))
+        with shown():
+            main(parser.parse_args(), Console(highlight=False))
     except (sulq.SulqError, OSError) as error:
         sys.exit(f"statistics_office: {error}")

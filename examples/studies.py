@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import sulq
 from sulq.schema import Kind
+from sulq.sources.table import TableSource
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.csv.gz"
 SAMPLES = Path(sulq.__file__).parent / "samples"
@@ -91,7 +92,7 @@ def health() -> Task:
     return _divided(about, rows, rows["person"].to_numpy(), sulq.Schema.of(SAMPLES / "randhie.toml"), learner)
 
 
-def one_year_each() -> sulq.Source:
+def one_year_each() -> TableSource:
     """The first year of everybody in the health study, so that a person is a row."""
     rows = pyarrow.parquet.read_table(SAMPLES / "randhie.parquet")
     _, first = np.unique(rows["person"].to_numpy(), return_index=True)

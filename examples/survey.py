@@ -22,6 +22,8 @@ from studies import one_year_each
 import sulq
 from sulq.local import OneOf, RandomizedResponse, best_randomizer, nearest_distribution
 from sulq.pictures.lines import Line, picture, spanning
+from sulq.progress import shown
+from sulq.sources.table import TableSource
 
 QUESTION, WORDS = sulq.col("limited"), "Do you have a physical limitation?"
 CHOICE, ASKED = "health", "How do you rate your health?"
@@ -85,7 +87,7 @@ def show_needs(people: sulq.Source, where: Path, console: Console) -> None:
     where.write_text(picture("What privacy costs a survey", across, up, lines, note), encoding="utf-8")
 
 
-def show_survey(people: sulq.Source, epsilon: Fraction, runs: int, console: Console) -> None:
+def show_survey(people: TableSource, epsilon: Fraction, runs: int, console: Console) -> None:
     """The survey among everybody, again and again: how often the error bar has the truth in it."""
     truth = float(people.values(QUESTION).mean())
     answers = [people.crowd(epsilon).ask(EVERYBODY)[0] for _ in range(runs)]
@@ -99,7 +101,7 @@ def show_survey(people: sulq.Source, epsilon: Fraction, runs: int, console: Cons
     console.print(f"and within the textbook's ± {percent(rough)} in {roughly}; 95 % was wanted.")
 
 
-def show_choice(people: sulq.Source, epsilon: Fraction, console: Console) -> None:
+def show_choice(people: TableSource, epsilon: Fraction, console: Console) -> None:
     """One of k answers, by the best randomizer for that many."""
     kind = people.schema[CHOICE]
     assert isinstance(kind, sulq.Category)
@@ -116,7 +118,7 @@ def show_choice(people: sulq.Source, epsilon: Fraction, console: Console) -> Non
     console.print(table)
 
 
-def show_liars(people: sulq.Source, epsilon: Fraction, console: Console) -> None:
+def show_liars(people: TableSource, epsilon: Fraction, console: Console) -> None:
     """A respondent can send what they like; `influence` says how far that moves the estimate at most."""
     rows, values, warner = people.rows, people.values(QUESTION), RandomizedResponse(epsilon)
     [most], [strict] = (people.crowd(own).influence(EVERYBODY) for own in (epsilon, EPSILONS[0]))
@@ -160,6 +162,7 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=500, help="how often the survey is repeated")
     parser.add_argument("--picture", type=Path, default=Path("survey.svg"), help="where to draw it")
     try:
-        main(parser.parse_args(), Console(highlight=False))
+        with shown():
+            main(parser.parse_args(), Console(highlight=False))
     except (sulq.SulqError, OSError) as error:
         sys.exit(f"survey: {error}")

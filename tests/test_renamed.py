@@ -40,3 +40,16 @@ def test_an_unknown_name_is_an_ordinary_error() -> None:
 def test_importing_sulq_warns_of_nothing() -> None:
     code = "import warnings; warnings.simplefilter('error'); import sulq, sulq.theory, sulq.local"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "today"),
+    [
+        ("sulq.sources.source", "open", "sulq.sources.opening.open"),
+        ("sulq.sources.subset", "Cohort", "sulq.sources.subset.Subset"),
+    ],
+)
+def test_a_name_that_left_its_module_is_still_found_there(module: str, name: str, today: str) -> None:
+    home, _, new = today.rpartition(".")
+    with pytest.warns(DeprecationWarning, match=f"{module}.{name} is {today} now"):
+        assert getattr(importlib.import_module(module), name) is getattr(importlib.import_module(home), new)

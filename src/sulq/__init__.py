@@ -35,7 +35,8 @@ from sulq.queries.vectors import clip_norm, features, vector
 from sulq.renamed import TOP, moved
 from sulq.samples import randhie
 from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
-from sulq.sources.source import Source, open
+from sulq.sources.opening import open
+from sulq.sources.source import Source
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Oracle, Rounds
 

@@ -24,9 +24,10 @@ from sulq.errors import SulqError
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
 from sulq.pictures import lines
+from sulq.progress import shown
 from sulq.runs.files import write_whole
 from sulq.schema import Schema
-from sulq.sources.source import open as open_source
+from sulq.sources.opening import open as open_source
 from sulq.theory.atlas import atlas
 
 
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
-        return options.run(options, Console()) or 0
+        with shown():
+            return options.run(options, Console()) or 0
     except SulqError as error:
         print(f"sulq: {error}", file=sys.stderr)
         return 2

@@ -52,6 +52,7 @@ MODULES = {
     "sulq.privacy.parts": "sulq.ledger.parts",
     "sulq.privacy.purpose": "sulq.ledger.purpose",
     "sulq.samples.masked_parity": "sulq.theory.masked_examples",
+    "sulq.sources.cohort": "sulq.sources.subset",
 }
 """Where the modules of the version before are now."""
 

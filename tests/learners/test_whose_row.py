@@ -10,7 +10,7 @@ import pytest
 
 import sulq
 from sulq.queries.attributes import attribute
-from sulq.sources.source import Source
+from sulq.sources.table import TableSource
 
 N = 600
 KINDS = {
@@ -22,7 +22,7 @@ KINDS = {
 COLUMNS = {"a": sulq.Boolean(), "b": sulq.Boolean(), "x": sulq.Real(0, 1), "y": sulq.Boolean()}
 
 
-def people(kind: str) -> Source:
+def people(kind: str) -> TableSource:
     """One row a person, and the label is what the person's number says."""
     rng, pid = np.random.default_rng(0), np.arange(N)
     rows = {"pid": pid, "a": rng.random(N) < 0.5, "b": rng.random(N) < 0.5, "x": rng.random(N)}
@@ -56,18 +56,18 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The names of the columns that are summed or looked at."""
     found: set[str] = set()
-    sums, values = Source.sums, Source.values
+    sums, values = TableSource.sums, TableSource.values
 
-    def spied_sums(self: Source, parts: Any) -> Any:
+    def spied_sums(self: TableSource, parts: Any) -> Any:
         found.update(leaf.name for part in parts for leaf in part.leaves().values())
         return sums(self, parts)
 
-    def spied_values(self: Source, expression: Any) -> Any:
+    def spied_values(self: TableSource, expression: Any) -> Any:
         found.update(leaf.name for leaf in expression.leaves().values())
         return values(self, expression)
 
-    monkeypatch.setattr(Source, "sums", spied_sums)
-    monkeypatch.setattr(Source, "values", spied_values)
+    monkeypatch.setattr(TableSource, "sums", spied_sums)
+    monkeypatch.setattr(TableSource, "values", spied_values)
     return found
 
 

@@ -41,7 +41,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
     release = Curator._release
 
     def spy(self: Any, *arguments: Any) -> str:
-        found.append(set(self.source._at.tolist()))
+        found.append(set(self.source.columns.at.tolist()))
         return release(self, *arguments)
 
     monkeypatch.setattr(Curator, "_release", spy)

@@ -22,6 +22,7 @@ from sulq.queries.codes import Cross
 from sulq.queries.facts import Code
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
+from sulq.sources.table import TableSource
 from tests.oracles.losses import loss
 from tests.queries.random_expressions import SCHEMA
 from tests.queries.test_no_rows import EVERY_NODE, NEVER
@@ -100,7 +101,7 @@ class Reading:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.looked = False
         for name in ("sums", "values"):
-            monkeypatch.setattr(sulq.Source, name, self._noting(getattr(sulq.Source, name)))
+            monkeypatch.setattr(TableSource, name, self._noting(getattr(TableSource, name)))
 
     def _noting(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def noted(*arguments: Any) -> Any:
@@ -252,8 +253,8 @@ def test_a_failure_after_the_charge_is_one_refusal_whatever_it_was(monkeypatch: 
         for make in (lambda source: source.curator(epsilon=1), lambda source: source.crowd(epsilon=1)):
             oracle = make(table("some", None))
             with monkeypatch.context() as broken:
-                broken.setattr(sulq.Source, "sums", fails)
-                broken.setattr(sulq.Source, "values", fails)
+                broken.setattr(TableSource, "sums", fails)
+                broken.setattr(TableSource, "values", fails)
                 with pytest.raises(sulq.errors.ReleaseError) as refused:
                     oracle.ask(sulq.Round([sulq.count(where=NEVER)], share="1/2"))
             assert refused.value.__cause__ is None and refused.value.__context__ is None

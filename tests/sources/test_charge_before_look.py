@@ -20,6 +20,7 @@ from sulq.plans.rehearsal import _MadeUp
 from sulq.sources import readers
 from sulq.sources.csv_files import CsvFiles
 from sulq.sources.encoding import Encoder
+from sulq.sources.loading import Columns
 
 ROWS = 100
 COLUMNS = {"sick": sulq.Boolean(), "age": sulq.Integer(0, 99)}
@@ -88,14 +89,14 @@ def test_no_cell_is_read_before_its_charge(
     curator.error(asked, beta=0.05)
     assert looks == []
     charged = []
-    fill = type(source)._fill
+    fill = Columns._fill
 
     def watched(self: Any, *arguments: Any) -> Any:
         with Ledger.read(tmp_path / "ledger") as ledger:
             charged.append(ledger.spent)
         return fill(self, *arguments)
 
-    monkeypatch.setattr(type(source), "_fill", watched)
+    monkeypatch.setattr(Columns, "_fill", watched)
     curator.ask(asked)
     assert looks
     assert charged

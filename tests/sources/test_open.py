@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import sulq
+from sulq.queries.scope import Scope
 from sulq.sources import readers
+from sulq.sources.loading import Columns
 from sulq.sources.readers import Table
-from sulq.sources.source import Source
+from sulq.sources.table import TableSource
 
 SCHEMA = {"x": sulq.Real(0, 10)}
 
@@ -111,10 +113,11 @@ def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
     """Memory that was set aside for the others holds whatever was there before."""
     short = Table(pa.table({"age": [31, 64, 70]}))
     short.rows = 5
-    people = Source(short, sulq.Schema({"age": sulq.Integer(0, 120)}), memory=10**6, threads=1)
+    scope = Scope(sulq.Schema({"age": sulq.Integer(0, 120)}))
+    people = TableSource(Columns(short, scope, memory=10**6, threads=1))
     with pytest.raises(sulq.SulqError, match="as many rows as it says"):
         people.exact().ask(sulq.Round([sulq.total(sulq.col("age"))]))
-    assert people._storage.used == 0
+    assert people.columns._storage.used == 0
 
 
 def test_a_damaged_file_and_one_that_is_gone_are_refused_plainly(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_any_batches_and_threads_give_the_same_integers(
             super().__init__(*arguments)
             self.block = block
 
-    monkeypatch.setattr("sulq.sources.source.Kernel", Blocked)
+    monkeypatch.setattr("sulq.sources.passes.Kernel", Blocked)
     monkeypatch.setattr(readers, "PIECE", 997)
     frame = table(5000) if block > 1 else table(60)
     source = sulq.open(frame, SCHEMA, threads=threads)

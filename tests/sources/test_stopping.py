@@ -12,9 +12,12 @@ import pyarrow as pa
 import pytest
 
 import sulq
+from sulq.queries.scope import Scope
 from sulq.schema import Schema
+from sulq.sources.loading import Columns
+from sulq.sources.passes import share_out
 from sulq.sources.readers import Piece
-from sulq.sources.source import Source
+from sulq.sources.table import TableSource
 
 MANY = 2000
 """Pieces of a part; to read them all takes ten seconds."""
@@ -55,9 +58,10 @@ class Slow:
             yield "sick", start, pa.array([True])
 
 
-def slow(at_fifth: Callable[[], None]) -> tuple[Slow, Source]:
+def slow(at_fifth: Callable[[], None]) -> tuple[Slow, TableSource]:
     rows = Slow(at_fifth)
-    return rows, Source(rows, Schema({"sick": sulq.Boolean()}), 10**9, threads=2)
+    scope = Scope(Schema({"sick": sulq.Boolean()}))
+    return rows, TableSource(Columns(rows, scope, 10**9, threads=2))
 
 
 def test_an_interrupted_read_ends_soon_as_an_interrupt() -> None:
@@ -91,7 +95,7 @@ def test_an_interrupted_sum_ends_soon_and_is_right_the_next_time(monkeypatch: py
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        people._share_out(work, [None, None], iter(range(MANY)))
+        share_out(work, [None, None], iter(range(MANY)))
     assert 5 < done < MANY / 2
     assert people.exact().ask(asked)[0].value == 10
 

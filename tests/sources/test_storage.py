@@ -64,7 +64,7 @@ def test_no_room_for_some_columns_is_no_room_for_any(monkeypatch: pytest.MonkeyP
     source = sulq.open({name: np.zeros(1000) for name in kinds}, kinds, memory=5000)
     with pytest.raises(sulq.SulqError, match="TMPDIR"):
         source.exact().ask(sulq.Round([sulq.total(sulq.col(name)) for name in kinds]))
-    assert source._storage.used == 0
+    assert source.columns._storage.used == 0
 
 
 @pytest.mark.parametrize("of_some", [False, True])

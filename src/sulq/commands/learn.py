@@ -22,7 +22,7 @@ from sulq.runs.outcome import Outcome, spending
 from sulq.runs.report import report
 from sulq.runs.run import GOES_ON, Run
 from sulq.schema import Schema
-from sulq.sources.source import open as open_source
+from sulq.sources.opening import open as open_source
 
 
 def learn(command: Command, options: argparse.Namespace, console: Console) -> int:

@@ -20,7 +20,7 @@ from sulq.queries.expressions import Column, Compare, Constant, Node, Not, Opera
 from sulq.queries.query import Query, mean
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
-from sulq.sources.source import open as open_source
+from sulq.sources.opening import open as open_source
 
 T = TypeVar("T", bound="Hypothesis")
 

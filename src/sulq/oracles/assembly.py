@@ -15,7 +15,7 @@ from sulq.privacy.calibration import Calibration
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Neighbours
 from sulq.schema import Unit
-from sulq.sources.source import Source
+from sulq.sources.sums import Sums
 from sulq.talk.offer import Offer
 
 IN_MEMORY = ":memory:"
@@ -23,7 +23,7 @@ Answering = Literal["joint", "chunks", "printed"]
 
 
 def curator(
-    source: Source,
+    source: Sums,
     epsilon: Numeric | None,
     delta: Numeric | None,
     rho: Numeric | None,
@@ -52,16 +52,14 @@ def curator(
     return dealt(offer, source, path, facts, queries, answering == "printed")
 
 
-def offered(
-    source: Source, calibration: Calibration, neighbours: Neighbours, truncate: bool = False
-) -> Offer:
+def offered(source: Sums, calibration: Calibration, neighbours: Neighbours, truncate: bool = False) -> Offer:
     """What a curator of these rows would offer. No cell is read."""
     # With a unit the number of rows is not public: whether a row counts depends on whom it names.
     public = source.schema.unit is None and neighbours == "replace"
     return Offer(source.schema, calibration, neighbours, source.rows if public else None, truncate)
 
 
-def _facts(source: Source, offer: Offer) -> dict[str, str | int]:
+def _facts(source: Sums, offer: Offer) -> dict[str, str | int]:
     """What ties a ledger to its data: public facts only. A hash of the rows would let one guess at them."""
     calibration = offer.calibration
     facts: dict[str, str | int] = {

@@ -21,7 +21,8 @@ from sulq.oracles.curator import Curator
 from sulq.queries.query import Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
-from sulq.sources.source import Source
+from sulq.sources.rows import Rows, rows_of
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.offer import Offer
 from sulq.wire import canonical, check_run
@@ -77,7 +78,7 @@ class ChunkCurator(Curator):
             raise QueryError(f"chunks need the number of queries beforehand, from 1 on, not {self.chunks!r}")
         if self.source.rows < self.chunks:
             raise QueryError(f"{self.source.rows} rows cannot be dealt to {self.chunks} queries")
-        if not self.source.ordered:
+        if not self._rows.ordered:
             raise QueryError(
                 "the rows of a database may come in another order when they are read again, and one of them "
                 "in a second chunk: use Parquet or CSV, or open a table that is in memory"
@@ -135,6 +136,10 @@ class ChunkCurator(Curator):
         return self.chunks - sum(run.answers for run in self.ledger.runs() if run.name == CHUNKS)
 
     @property
+    def _rows(self) -> Rows:
+        return rows_of(self.source, "a curator who deals rows in chunks")
+
+    @property
     def _each(self) -> Fraction:
         """The part of the budget that is spent on each chunk."""
         return Fraction(1, self.chunks) if self.as_printed else Fraction(1)
@@ -146,7 +151,7 @@ class ChunkCurator(Curator):
 
     def _of(self, at: NDArray[np.intp]) -> Curator:
         """The same curator, of some of the rows."""
-        return Curator(replace(self.offer, rows=len(at)), self.source.only(at), self.ledger)
+        return Curator(replace(self.offer, rows=len(at)), self._rows.only(at), self.ledger)
 
     def _queries(self, round_: Round) -> Sequence[Question]:
         if not isinstance(round_, Round):
@@ -223,7 +228,7 @@ def _check(run: str) -> None:
 
 def dealt(
     offer: Offer,
-    source: Source,
+    source: Sums,
     path: Path | None,
     facts: dict[str, str | int],
     queries: int | None,

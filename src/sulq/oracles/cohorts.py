@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import BudgetError
 from sulq.privacy.memory import check_process
-from sulq.sources.source import Source
+from sulq.sources.rows import Rows
 
 
 class Cohorts:
@@ -26,7 +26,7 @@ class Cohorts:
     (2, 1)
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Rows) -> None:
         self.source = source
         self._process = os.getpid()
         self._given = 0
@@ -43,7 +43,7 @@ class Cohorts:
         if size > self.left:
             raise BudgetError("people", requested=Fraction(size), remaining=Fraction(self.left))
 
-    def next(self, size: int) -> Source:
+    def next(self, size: int) -> Rows:
         """So many of those who were not asked yet."""
         with self._lock:
             self.require(size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,15 @@ from sulq.local.frequencies import FrequencyReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.shapes import Shape
 from sulq.local.tails import Bounded, Tails, by_frequency
+from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
 from sulq.queries.expressions import Node
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.sources.rows import rows_of
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.wire import check_run
-
-if TYPE_CHECKING:
-    from sulq.sources.source import Source
 
 Method = Literal["best", "paper"]
 ONE_ROUND = (
@@ -88,6 +88,9 @@ class Crowd(Surveyor):
         """What is promised to every person, in words."""
         return f"ε = {float(self.epsilon):g} (pure, local)"
 
+    def _dealt(self) -> Cohorts:
+        return Cohorts(rows_of(self.source, "a crowd"))
+
     def survey(self, part: Node) -> Reports:
         return Reports(self.source, part, 0, self.epsilon / self.schema.rows_per_unit, self.method)
 
@@ -107,8 +110,8 @@ class Reports(Survey):
     def span(self) -> float:
         return self.randomizer.influence(1)
 
-    def found(self, people: Source) -> NDArray[np.float64]:
-        reports = self.randomizer.sample(self.asked.values(people))
+    def found(self, people: Sums) -> NDArray[np.float64]:
+        reports = self.randomizer.sample(self.asked.values(rows_of(people, "a crowd")))
         return np.ravel(self.randomizer.estimate(reports))[: self.asked.width]
 
     @property

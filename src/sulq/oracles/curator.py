@@ -18,7 +18,8 @@ from sulq.privacy.calibration import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.schema import Schema
-from sulq.sources.source import Source
+from sulq.sources.rows import rows_of
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.offer import LARGEST_SCORE, Offer
@@ -49,7 +50,7 @@ class Curator:
     """
 
     offer: Offer
-    source: Source
+    source: Sums
     ledger: Ledger
     parts: tuple[Part, ...] = ()
     rounds: int = field(default=0, init=False)
@@ -64,6 +65,8 @@ class Curator:
         resumed by asking everything again. Raises BudgetError, with nothing spent, if too little is left.
         """
         terms = self.offer.terms(round_)
+        if any(isinstance(query, RowQuestion) for query in round_.queries):
+            rows_of(self.source, "this question")
         released = self._paid(run, self._entry(round_), terms.cost, lambda: self._release(round_, terms))
         self.rounds += 1
         self.queries += len(round_.queries)
@@ -156,7 +159,8 @@ class Curator:
         for query in round_.queries:
             exact = [next(sums) for _ in query.parts]
             if isinstance(query, RowQuestion):
-                others.append(query.look(self.source, self.offer.public, next(selections)))
+                rows = rows_of(self.source, "this question")
+                others.append(query.look(rows, self.offer.public, next(selections)))
             elif isinstance(query, Choice):
                 selection = next(selections)
                 assert not isinstance(selection, Pure)

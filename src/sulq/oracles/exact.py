@@ -10,7 +10,8 @@ from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
-from sulq.sources.source import Source
+from sulq.sources.rows import rows_of
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.row_questions import PublicFacts, RowQuestion
@@ -28,7 +29,7 @@ class Exact:
     0.6666666666666666
     """
 
-    source: Source
+    source: Sums
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 
@@ -57,12 +58,14 @@ class Exact:
         for query in round_.queries:
             if isinstance(query, RowQuestion):
                 query.contest(public)
+                rows_of(self.source, "this question")
         sums = iter(self.source.sums(parts) if parts else ())
         answers = []
         for query in round_.queries:
             exact = [next(sums) for _ in query.parts]
             if isinstance(query, RowQuestion):
-                answers.append(query.answer(query.look(self.source, public, None), public, None))
+                released = query.look(rows_of(self.source, "this question"), public, None)
+                answers.append(query.answer(released, public, None))
             elif isinstance(query, Choice):
                 best = query.scores(exact, scope).argmax(axis=0)
                 answers.append(chosen(query, best.tolist(), None, scope))

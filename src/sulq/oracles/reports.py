@@ -16,7 +16,7 @@ from sulq.queries.facts import Number
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
-from sulq.sources.source import Source
+from sulq.sources.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Asked:
     """
 
     shapes: tuple[Shape, ...]
-    values: Callable[[Source], Any]
+    values: Callable[[Rows], Any]
     width: int
 
 
@@ -47,7 +47,7 @@ def asked(part: Node, scope: Scope) -> Asked:
         group, value = _group(condition, inner.left.choice, groups - 1), inner.right
         box = _box(scope.number(value))
 
-        def both(people: Source) -> tuple[Any, Any]:
+        def both(people: Rows) -> tuple[Any, Any]:
             return group(people), people.values(value).reshape(-1, len(box.lows))
 
         return Asked((Keyed(groups, box),), both, facts.width)
@@ -66,10 +66,10 @@ def _box(facts: Number) -> Box:
     return Box(tuple((facts.low * unit).tolist()), tuple((facts.high * unit).tolist()))
 
 
-def _group(condition: Node | None, choice: Node, others: int) -> Callable[[Source], Any]:
+def _group(condition: Node | None, choice: Node, others: int) -> Callable[[Rows], Any]:
     """The number of a person's group; those whom a condition leaves out are a group of their own."""
 
-    def group(people: Source) -> Any:
+    def group(people: Rows) -> Any:
         number = people.values(Cross((choice,)))
         return number if condition is None else np.where(people.values(condition), number, others)
 

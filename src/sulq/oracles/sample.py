@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import BudgetError
+from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey, Surveyor
 from sulq.queries.expressions import Node
 from sulq.queries.rounds import Round
-from sulq.sources.source import Source
+from sulq.sources.rows import rows_of
+from sulq.sources.sums import Sums
 
 
 @dataclass
@@ -35,10 +37,8 @@ class Sample(Surveyor):
 
     fresh: bool = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.fresh:
-            self._cohorts = None
+    def _dealt(self) -> Cohorts | None:
+        return Cohorts(rows_of(self.source, "a sample with fresh=True")) if self.fresh else None
 
     @property
     def promise(self) -> str:
@@ -74,7 +74,7 @@ class Chunk(Survey):
     def span(self) -> float:
         return self._widest
 
-    def found(self, people: Source) -> NDArray[np.float64]:
+    def found(self, people: Sums) -> NDArray[np.float64]:
         facts = self.source.scope.number(self.part)
         [steps] = people.sums([self.part])
         return np.array([float(int(step) * facts.unit) for step in steps]) / people.rows

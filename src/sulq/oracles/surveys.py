@@ -7,7 +7,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from sulq.queries.expressions import Node
 from sulq.queries.query import Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.schema import Schema
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.choice_laws import BestOf
 from sulq.talk.denoised import denoised
@@ -29,10 +31,6 @@ from sulq.talk.laws import Averaged, Exactly
 from sulq.talk.row_questions import check_sums_only
 from sulq.talk.statistics import Part, chosen, statistic
 from sulq.wire import check_run
-
-if TYPE_CHECKING:
-    from sulq.schema import Schema
-    from sulq.sources.source import Source
 
 MOST_PEOPLE = 2**60
 S = TypeVar("S", bound="Survey")
@@ -42,7 +40,7 @@ S = TypeVar("S", bound="Survey")
 class Survey(ABC):
     """One part of a query, to be put to so many people. A part that is the same of all needs nobody."""
 
-    source: Source
+    source: Sums
     part: Node
     size: int
 
@@ -57,7 +55,7 @@ class Survey(ABC):
         """How far what one person says can be from what another says, in one number."""
 
     @abstractmethod
-    def found(self, people: Source) -> NDArray[np.float64]:
+    def found(self, people: Sums) -> NDArray[np.float64]:
         """The mean of what these people say."""
 
     @property
@@ -138,7 +136,7 @@ class Surveyor(ABC):
     largest contribution, or a smaller one as their `weight` says.
     """
 
-    source: Source
+    source: Sums
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
     _cohorts: Cohorts | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -146,7 +144,7 @@ class Surveyor(ABC):
     def __post_init__(self) -> None:
         if self._cohorts is not None:  # by dataclasses.replace, with the people of the one that is replaced
             self.__reduce__()
-        self._cohorts = Cohorts(self.source)
+        self._cohorts = self._dealt()
         self._told: dict[tuple[str, str], list[Answer]] = {}
         self._turn = threading.Lock()
 
@@ -155,6 +153,10 @@ class Surveyor(ABC):
     def __reduce__(self) -> NoReturn:
         """A copy would ask the same people a second time."""
         refuse_copy("a survey", "ask this one, or make another: what both promise adds up")
+
+    @abstractmethod
+    def _dealt(self) -> Cohorts | None:
+        """The people, to be asked in cohorts, or a refusal; None if all are asked every time."""
 
     @abstractmethod
     def survey(self, part: Node) -> Survey:

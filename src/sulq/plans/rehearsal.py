@@ -23,9 +23,11 @@ from sulq.oracles.assembly import IN_MEMORY, offered
 from sulq.plans.watching import BETA, AskedRound, Watched, questions_of
 from sulq.privacy.calibrated import calibrated
 from sulq.queries.query import Neighbours
+from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Kind, Schema
+from sulq.sources.loading import Columns
 from sulq.sources.readers import PIECE, Piece
-from sulq.sources.source import Source
+from sulq.sources.table import TableSource
 from sulq.talk.offer import Offer
 from sulq.talk.row_questions import RowQuestion
 
@@ -108,7 +110,7 @@ def priced(learner: Learner[Hypothesis], offer: Offer) -> Rehearsal | None:
     return Rehearsal((asked,), offer.promise, offer.unit, offer.total)
 
 
-def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None) -> Source:
+def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None) -> TableSource:
     """Rows drawn from what the schema says a row could hold: uniformly, but for columns that are `known`.
 
     Of these, noisy counts say how many rows there are of each level, or in each of so many equal parts of
@@ -126,7 +128,8 @@ def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise QueryError(f"rows must be a whole number from 1, not {rows!r}")
-    return Source(_MadeUp(schema, rows, seed, _shares(schema, known or {})), schema, MEMORY, threads=1)
+    reader = _MadeUp(schema, rows, seed, _shares(schema, known or {}))
+    return TableSource(Columns(reader, Scope(schema), MEMORY, threads=1))
 
 
 class _MadeUp:

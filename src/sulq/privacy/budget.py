@@ -135,6 +135,56 @@ def budget(
     )
 
 
+def stated(
+    given: Numeric | Budget | None, epsilon: Numeric | None, delta: Numeric | None, rho: Numeric | None
+) -> tuple[Numeric | None, Numeric | None, Numeric | None]:
+    """The numbers ε, δ and ρ of a budget that is given as one, or by these numbers; not both ways at once.
+
+    Args:
+        given: a budget; a number stands for `epsilon`.
+        epsilon, delta, rho: the numbers, each None if it is not stated.
+
+    >>> stated(PureDP(1), None, None, None)
+    (Fraction(1, 1), None, None)
+    >>> stated(None, 1, "1e-6", None)
+    (1, '1e-6', None)
+    >>> stated(PureDP(1), 1, None, None)
+    Traceback (most recent call last):
+    sulq.errors.SulqError: a budget is stated once: give ε = 1 (pure) alone, without epsilon
+    """
+    if given is None:
+        return epsilon, delta, rho
+    numbers = (("epsilon", epsilon), ("delta", delta), ("rho", rho))
+    beside = [name for name, value in numbers if value is not None]
+    if isinstance(given, Budget):
+        if beside:
+            raise SulqError(
+                f"a budget is stated once: give {given.describe()} alone, without {' and '.join(beside)}"
+            )
+        if isinstance(given, ZCDP):
+            return None, None, given.rho
+        return given.epsilon, given.delta if isinstance(given, ApproxDP) else None, None
+    if epsilon is not None:
+        raise SulqError(f"epsilon is stated twice: {given!r} and {epsilon!r}; give it once")
+    return given, delta, rho
+
+
+def pure_epsilon(epsilon: Numeric | Budget) -> Fraction:
+    """The ε of a promise that must be pure, given as a number or as a `PureDP`.
+
+    >>> pure_epsilon("1/2"), pure_epsilon(PureDP(1))
+    (Fraction(1, 2), Fraction(1, 1))
+    >>> pure_epsilon(ZCDP("0.1"))
+    Traceback (most recent call last):
+    sulq.errors.SulqError: this promise is pure: give a number, or PureDP(…), and not ρ = 0.1 (zCDP)
+    """
+    if isinstance(epsilon, PureDP):
+        return epsilon.epsilon
+    if isinstance(epsilon, Budget):
+        raise SulqError(f"this promise is pure: give a number, or PureDP(…), and not {epsilon.describe()}")
+    return rational("epsilon", epsilon)
+
+
 def cost_of_pure(epsilon: Fraction, unit: BudgetUnit) -> Fraction:
     """What an ε-differentially private mechanism costs in the unit of a budget.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sulq.sources.source import Source, open
+from sulq.sources.opening import open
+from sulq.sources.table import TableSource
 
 
-def randhie() -> Source:
+def randhie() -> TableSource:
     """The RAND Health Insurance Experiment: 20,190 years in the lives of 5,912 people.
 
     >>> people = randhie()

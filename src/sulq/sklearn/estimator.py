@@ -15,7 +15,7 @@ from sulq.queries.expressions import Node
 from sulq.runs.run import Run
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds
-from sulq.sources.source import open as open_source
+from sulq.sources.opening import open as open_source
 
 Frame = dict[str, Any]
 

@@ -90,6 +90,26 @@ class Encoder:
             return codes
 
 
+def encoded(cells: pa.Array, leaf: Leaf, scope: Scope) -> Encoded:
+    """A column, or a piece of it, as the kernel wants it.
+
+    Args:
+        cells: what the rows hold, of any type that `check_type` lets pass.
+        leaf: the column, and the scale on which it is asked for.
+        scope: expressions read against the schema.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({"age": sulq.Integer(0, 120), "plan": sulq.Category(["free", "paid"])})
+    >>> encoded(pa.array([31, -1, None]), col("age"), Scope(schema))
+    array([31,  0, 60], dtype=uint8)
+    >>> encoded(pa.array(["paid", "gold"]), col("plan"), Scope(schema))
+    array([1, 2], dtype=uint8)
+    """
+    out = np.empty(len(cells), dtype=dtype_of_leaf(leaf, scope.schema[leaf.name]))
+    Encoder(leaf, scope)(cells, out)
+    return out
+
+
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
     """Refuse a column whose type cannot be read as the schema says."""
     if not (is_text(type_) or is_number(type_) or pa.types.is_boolean(type_) or pa.types.is_null(type_)):

@@ -14,7 +14,7 @@ from sulq.oracles.exact import Exact
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
-from sulq.sources.source import Source
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.laws import Within
@@ -40,7 +40,7 @@ class Adversary:
     [0.6, 0.4, 0.4]
     """
 
-    source: Source
+    source: Sums
     manner: Manner = "random"
     seed: int = 0
     rounds: int = field(default=0, init=False)
@@ -83,7 +83,7 @@ class Adversary:
 
 
 def worst_answers(
-    learner: Learner[H], source: Source, loss: Callable[[H], float], tries: int = 20
+    learner: Learner[H], source: Sums, loss: Callable[[H], float], tries: int = 20
 ) -> tuple[float, H]:
     """The largest loss that answers within tolerance were seen to cause, and the hypothesis that has it.
 

@@ -14,13 +14,13 @@ from sulq.local.hadamard import transformed
 from sulq.pictures.lines import Line, Scale, spanning
 from sulq.privacy.gf2 import equations
 from sulq.privacy.parity import ParityMechanism, first_of
-from sulq.progress import Progress
 from sulq.queries.expressions import col
 from sulq.queries.query import count
 from sulq.queries.rounds import Round
+from sulq.reporting import Progress
 from sulq.schema import Boolean
+from sulq.sources.opening import open as open_source
 from sulq.sources.source import Source
-from sulq.sources.source import open as open_source
 from sulq.theory.masked_examples import masked_parity_rows, masked_parity_schema
 from sulq.theory.masked_parity import MaskedParity
 

@@ -14,7 +14,7 @@ from sulq.oracles.exact import Exact
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
-from sulq.sources.source import open as open_source
+from sulq.sources.opening import open as open_source
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Within
 from sulq.theory.masked_examples import masked_parity_domain, masked_parity_schema

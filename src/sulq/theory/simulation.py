@@ -36,7 +36,8 @@ from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
-from sulq.sources.source import Source
+from sulq.sources.rows import rows_of
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 
 T = TypeVar("T")
@@ -87,13 +88,13 @@ class Simulation(Generic[T]):
     distance: float
 
 
-def run_locally(protocol: Callable[[], Calls[T]], people: Source, epsilon: Numeric) -> T:
+def run_locally(protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric) -> T:
     """The protocol itself, on people who are each promised ε over all calls made to them.
 
     Each row plays a person. Where the schema has a unit, a person with m rows counts as m people who have ε/m
     each, so that what is known of all their rows is within ε. Raises BudgetError at a call beyond that.
     """
-    values: dict[str, Any] = {}
+    looked_at, values = rows_of(people, "a local protocol"), dict[str, Any]()
     oracle = LocalRandomness(range(people.rows), _each(epsilon, people.schema))
 
     def report(call: Call) -> Any:
@@ -101,7 +102,7 @@ def run_locally(protocol: Callable[[], Calls[T]], people: Source, epsilon: Numer
 
     def known(value: Node) -> Any:
         if value.key not in values:
-            values[value.key] = people.values(Cross((value,)))
+            values[value.key] = looked_at.values(Cross((value,)))
         return values[value.key]
 
     running = protocol()

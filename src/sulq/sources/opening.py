@@ -1,0 +1,87 @@
+"""Opening: the way from a file, a frame or arrays to a source. Refusals come before a row is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sulq.errors import SchemaError
+from sulq.queries.scope import Scope
+from sulq.schema import Category, Schema
+from sulq.sources.encoding import check_type
+from sulq.sources.files import Files
+from sulq.sources.loading import Columns
+from sulq.sources.people import check_person_type
+from sulq.sources.readers import reader
+from sulq.sources.table import TableSource
+
+
+def open(
+    data: Any,
+    schema: Any,
+    *,
+    table: str | None = None,
+    quoted_newlines: bool = False,
+    memory: int | str | None = None,
+    threads: int | None = None,
+) -> TableSource:
+    """Open rows for questions.
+
+    No row of a file is read yet.
+
+    In a CSV file one line is one row, whatever is on it.
+
+    Args:
+        data: the path of a Parquet or CSV file (or a glob of several), a DuckDB relation or the path of a
+            DuckDB file with `table`, a pandas, Polars or Arrow table, a dict of arrays, or a NumPy array
+            whose columns are the schema's in order.
+        schema: a Schema, a dict, or the path of a TOML file.
+        table: the table of a DuckDB file.
+        quoted_newlines: a cell of a CSV file that is in quotes may have line ends. Then one quote that is
+            never closed swallows all rows after it, so one person's cell can change what others count: say it
+            only of files that are known to be well-formed, as their privacy then rests on that.
+        memory: how much the encoded columns may take ("4GB", or bytes; half of what is free by default)
+            before they go to temporary files.
+        threads: how many threads read and add up; by default as many as there are cores.
+
+    >>> import numpy as np, sulq
+    >>> people = sulq.open({"age": np.array([31, 64, 70])}, {"age": sulq.Integer(0, 120)})
+    >>> people.exact().ask(sulq.Round([sulq.count(where=sulq.col("age") >= 65)]))[0].value
+    1.0
+    """
+    declared = Schema.of(schema)
+    person = declared.unit.column if declared.unit else None
+    texts = [name for name, kind in declared.items() if isinstance(kind, Category) and name != person]
+    unit = [] if person is None or person in declared else [person]
+    files = Files.find(data, table) if isinstance(data, str | Path) else None
+    opened = reader(files or data, [*declared, *unit], texts, None if files else table, quoted_newlines)
+    for name in [*declared, *unit]:
+        if name not in opened.types:
+            raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
+    for name, kind in declared.items():
+        check_type(name, kind, opened.types[name])
+    if person is not None:
+        check_person_type(person, opened.types[person])
+    return TableSource(Columns(opened, Scope(declared), _bytes(memory), _threads(threads)), files)
+
+
+def _bytes(memory: int | str | None) -> int:
+    if memory is None:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    if isinstance(memory, str):
+        for suffix, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1)):
+            number = memory.removesuffix(suffix).strip()
+            if number != memory and number.replace(".", "", 1).isdigit():
+                return int(float(number) * factor)
+    elif isinstance(memory, int) and memory >= 0:
+        return memory
+    raise SchemaError(f"memory is a number of bytes or a text such as '4GB', not {memory!r}")
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise SchemaError(f"threads must be a whole number from 1, not {threads!r}")
+    return threads

@@ -1,0 +1,43 @@
+"""Some rows of a table: a chunk of a sample, or the people asked one question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.queries.expressions import Leaf
+from sulq.renamed import moved
+from sulq.sources.loading import Columns
+
+
+class Subset(Columns):
+    """The columns of a table at some places; copies only the columns it is asked about.
+
+    Args:
+        whole: the columns of all rows.
+        at: the places of the rows, from 0, in the order in which they are to come.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [31, 64, 70]}, {"age": sulq.Integer(0, 120)})
+    >>> people.only(np.array([2, 0])).values(sulq.col("age"))
+    array([70., 31.])
+    """
+
+    def __init__(self, whole: Columns, at: NDArray[np.intp]) -> None:
+        super().__init__(whole._reader, whole.scope, whole._storage.limit, whole.threads)
+        self.at = at
+        self._whole, self._rows = whole, len(at)
+
+    def _load(self, leaves: Mapping[str, Leaf]) -> None:
+        missing = {key: leaf for key, leaf in leaves.items() if key not in self._columns}
+        for key, column in self._whole.load(missing).items():
+            values = column.read(0, column.rows)[self.at]
+            with self._storage.all_or_nothing():
+                picked = self._storage.column(values.dtype, len(values))
+                picked.write(0, values)
+            self._columns[key] = picked
+
+
+__getattr__ = moved("sulq.sources.subset", {"Cohort": "sulq.sources.subset.Subset"})
