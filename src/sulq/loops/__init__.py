@@ -4,7 +4,7 @@ Both return the same integers bit for bit, so which one runs is a matter of time
 """
 
 from sulq.loops.compiled import LIBRARY
-from sulq.loops.plain import Cleaning, Cut, Members
+from sulq.loops.plain import Cleaning, Cut, Members, Step, stepped
 
 if LIBRARY is None:
     from sulq.loops.plain import (
@@ -37,6 +37,7 @@ __all__ = [
     "Cleaning",
     "Cut",
     "Members",
+    "Step",
     "codes_of_entries",
     "cut_csv",
     "echelon",
@@ -47,4 +48,5 @@ __all__ = [
     "product",
     "real_features",
     "real_steps",
+    "stepped",
 ]

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sulq.loops import plain
-from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Members, Words
+from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Members, Step, Words
 
 LINE = 64
 WIDEST = 1024
@@ -63,6 +63,7 @@ def _loaded() -> ctypes.CDLL | None:
         "codes_of_entries": [address, whole, address, ctypes.c_uint32, address],
         "joint_counts": [address, address, whole, whole, address],
         "product": [_Matrix, _Matrix, whole, address, address],
+        "stepped_product": [_Matrix, _Matrix, whole, address, whole, address, address],
         "nearest": [_Matrix, whole, address, address, whole, address, address],
         "echelon": [address, whole, whole, whole, address],
         "cut_csv": [address, whole, ctypes.c_uint8, *[whole] * 2, address, *[whole] * 2, *[address] * 3],
@@ -117,14 +118,14 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return counts[:cells]
 
 
-def product(left: Matrix, right: Matrix) -> Floats:
+def product(left: Matrix, right: Matrix, steps: Sequence[Step] = ()) -> Floats:
     a, b = _Matrix.of(left), _Matrix.of(right)
-    return plain.product(left, right) if _thin(a) or _thin(b) else _product(a, b)
+    return plain.product(left, right, steps) if _thin(a) or _thin(b) else _product(a, b, steps)
 
 
-def gram(matrix: Matrix) -> Floats:
+def gram(matrix: Matrix, steps: Sequence[Step] = ()) -> Floats:
     same = _Matrix.of(matrix)
-    return plain.gram(matrix) if _thin(same) else _product(same, same)
+    return plain.gram(matrix, steps) if _thin(same) else _product(same, same, steps)
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
@@ -192,10 +193,14 @@ def _thin(matrix: _Matrix) -> bool:
     return matrix.width > WIDEST or (matrix.width > matrix.rows and matrix.rows < STRIP)
 
 
-def _product(left: _Matrix, right: _Matrix) -> Floats:
+def _product(left: _Matrix, right: _Matrix, steps: Sequence[Step]) -> Floats:
     sums = np.zeros((left.width, right.width))
     room = _room(left.width + right.width)
-    LIBRARY.product(left, right, left.rows, _at(room), _at(sums))
+    if steps:
+        numbers = np.array(steps, dtype=np.float64)
+        LIBRARY.stepped_product(left, right, left.rows, _at(numbers), len(steps), _at(room), _at(sums))
+    else:
+        LIBRARY.product(left, right, left.rows, _at(room), _at(sums))
     return sums
 
 

@@ -151,6 +151,61 @@ FAST void product(matrix left, matrix right, int64_t n, double *room, double *ou
     }
 }
 
+/* Four products truncated and brought between bounds, step by step; `steps` has three numbers for each: what to
+   multiply by before truncating, and the bounds. The first factor is in the products already. */
+INLINE void take_steps(lanes *values, const double *steps, int64_t many, int bounded) {
+    for (int64_t k = 0; k < many; k++, steps += 3) {
+        if (k) *values *= steps[0];
+        for (int lane = 0; lane < LANES; lane++) (*values)[lane] = __builtin_trunc((*values)[lane]);
+        if (!bounded) continue;
+        lanes low = steps[1] - (lanes){0}, high = steps[2] - (lanes){0};
+        marks below = *values < low, above = *values > high;
+        *values = (lanes)((below & (marks)low) | (above & (marks)high) | (~(below | above) & (marks)*values));
+    }
+}
+
+/* The sums of the products of one strip with each of several others. */
+INLINE void stepped_sums(const double *a, const double *const *b, const double *steps, int64_t many, int bounded,
+                         lanes *sums) {
+    for (int64_t r = 0; r < STRIP; r += LANES)
+        for (int t = 0; t < WIDE; t++) {
+            lanes values = *(const lanes *)(a + r) * *(const lanes *)(b[t] + r);
+            take_steps(&values, steps, many, bounded);
+            sums[t] += values;
+        }
+}
+
+/* Adds the same to `out`, but of products that take some steps row by row before they are added up. */
+FAST void stepped_product(matrix left, matrix right, int64_t n, const double *steps, int64_t many, double *room,
+                          double *out) {
+    int same = left.columns == right.columns, bounded = 0;
+    double *down = room, *across = room + left.width * STRIP;
+    for (int64_t k = 0; k < many; k++)
+        bounded |= steps[3 * k + 1] > -__builtin_inf() || steps[3 * k + 2] < __builtin_inf();
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        pack(left, start, rows, down);
+        pack(right, start, rows, across);
+        /* A factor times one number of a product is as exact as times the product: queries/apart.py says why. */
+        for (int64_t r = 0; r < left.width * STRIP; r++) down[r] *= steps[0];
+        for (int64_t i = 0; i < left.width; i++)
+            for (int64_t j = same ? i : 0; j < right.width; j += WIDE) {
+                const double *b[WIDE];
+                for (int t = 0; t < WIDE; t++) b[t] = j + t < right.width ? across + (j + t) * STRIP : zeros;
+                lanes sums[WIDE] = {{0}};
+                const double *a = down + i * STRIP;
+                /* Each of these is compiled for itself: a step or two are the rule. */
+                if (bounded && many == 1) stepped_sums(a, b, steps, 1, 1, sums);
+                else if (bounded) stepped_sums(a, b, steps, many, 1, sums);
+                else if (many == 1) stepped_sums(a, b, steps, 1, 0, sums);
+                else if (many == 2) stepped_sums(a, b, steps, 2, 0, sums);
+                else stepped_sums(a, b, steps, many, 0, sums);
+                for (int t = 0; t < WIDE && j + t < right.width; t++)
+                    for (int lane = 0; lane < LANES; lane++) out[i * right.width + j + t] += sums[t][lane];
+            }
+    }
+}
+
 /* For each of n points the first of the centres with the least norm + weights · point. */
 FAST void nearest(matrix points, int64_t n, const double *weights, const double *norms, int64_t centres, double *room,
                   uint8_t *out) {

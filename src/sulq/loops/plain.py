@@ -29,6 +29,28 @@ Matrix = Sequence[NDArray[Any]] | Members
 """The columns of a matrix of integers, in any type that holds them."""
 
 
+class Step(NamedTuple):
+    """A number multiplied by `factor`, truncated towards zero, and brought between two bounds."""
+
+    factor: float
+    low: float = -math.inf
+    high: float = math.inf
+
+
+def stepped(values: Floats, steps: Sequence[Step]) -> Floats:
+    """Integers that take some steps one after the other.
+
+    >>> stepped(np.array([7.0, -7.0]), [Step(0.5), Step(1.0, low=-2.0)])
+    array([ 3., -2.])
+    """
+    for factor, low, high in steps:
+        if factor != 1:
+            values = np.trunc(values * factor)
+        if low > -math.inf or high < math.inf:
+            values = np.clip(values, low, high)
+    return values
+
+
 @dataclass(frozen=True)
 class Cleaning:
     """How a number becomes an integer on its column's grid: clamped, scaled, truncated.
@@ -70,15 +92,18 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return np.bincount(joint, minlength=cells)
 
 
-def product(left: Matrix, right: Matrix) -> Floats:
-    """leftᵀ · right."""
-    return _rows(left) @ _rows(right).T
+def product(left: Matrix, right: Matrix, steps: Sequence[Step] = ()) -> Floats:
+    """leftᵀ · right; with steps, of products that take those steps row by row before they are added up."""
+    if not steps:
+        return _rows(left) @ _rows(right).T
+    across = _rows(right)
+    return np.array([stepped(column * across, steps).sum(axis=1) for column in _rows(left)])
 
 
-def gram(matrix: Matrix) -> Floats:
+def gram(matrix: Matrix, steps: Sequence[Step] = ()) -> Floats:
     """matrixᵀ · matrix, at least on and above the diagonal."""
     rows = _rows(matrix)
-    return rows @ rows.T
+    return product(list(rows), list(rows), steps) if steps else rows @ rows.T
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:

@@ -141,13 +141,6 @@ class OneHot(Node):
         size = batch.scope.code(self.choice).size
         return np.asarray(batch.code(self.choice) == np.arange(size)[:, np.newaxis])
 
-    def sums(self, batch: Batch) -> Floats:
-        size = batch.scope.code(self.choice).size
-        return np.bincount(batch.code(self.choice), minlength=size).astype(np.float64)
-
-    def breadth(self, scope: Scope) -> int:
-        return self.choice.densest(scope)
-
 
 @dataclass(frozen=True, eq=False)
 class Lookup(Node):

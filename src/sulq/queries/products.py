@@ -11,13 +11,12 @@ import numpy as np
 
 from sulq import loops
 from sulq.errors import QueryError
+from sulq.loops import Step
 from sulq.queries.codes import OneHot
 from sulq.queries.expressions import Node, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, factors, number
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.queries.vectors import check_width, vector
-
-GROUPS_BY_PRODUCT = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,25 +93,17 @@ class Outer(Node):
         # Both sides of the shape are written out: what is left of no rows cannot be worked out.
         return (a[:, np.newaxis, :] * b[np.newaxis, :, :]).reshape(len(a) * len(b), batch.rows)
 
-    def sums(self, batch: Batch) -> Floats:
-        if isinstance(self.left, OneHot):
-            return self._grouped(self.left, batch)
+    def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         left, right = self._factors(batch.scope)
         a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
-        return loops.product(a, b).ravel()
+        if weight is not None:
+            if steps:
+                return super().sums(batch, steps, weight)
+            a = [column * weight for column in a]
+        return loops.product(a, b, steps).ravel()
 
     def breadth(self, scope: Scope) -> int:
-        left = self.left.choice if isinstance(self.left, OneHot) else self.left
-        return max(left.densest(scope), self.right.densest(scope), GROUPS_BY_PRODUCT)
-
-    def _grouped(self, groups: OneHot, batch: Batch) -> Floats:
-        size = batch.scope.code(groups.choice).size
-        code = batch.code(groups.choice)
-        columns = self.right.coordinates(batch, self._factors(batch.scope)[1].bits)
-        if size <= GROUPS_BY_PRODUCT:
-            return loops.product(loops.Members(code, size), columns).ravel()
-        sums = [np.bincount(code, weights=column, minlength=size) for column in columns]
-        return np.stack(sums, axis=1, dtype=np.float64).ravel()
+        return max(self.left.densest(scope), self.right.densest(scope))
 
     def _values(self, batch: Batch) -> tuple[Floats, Floats]:
         left, right = self._factors(batch.scope)
@@ -153,9 +144,13 @@ class Gram(Node):
         i, j = np.triu_indices(len(x))
         return x[i] * x[j]
 
-    def sums(self, batch: Batch) -> Floats:
+    def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
-        return loops.gram(x)[np.triu_indices(len(x))]
+        if weight is None:
+            return loops.gram(x, steps)[np.triu_indices(len(x))]
+        if steps:
+            return super().sums(batch, steps, weight)
+        return loops.product([column * weight for column in x], x)[np.triu_indices(len(x))]
 
     def breadth(self, scope: Scope) -> int:
         return self.inner.densest(scope)

@@ -162,7 +162,7 @@ class ClipNorm(Node):
 
 @dataclass(frozen=True, eq=False)
 class Only(Node):
-    """A value where a condition holds, and zero elsewhere; summed by looking at the chosen rows alone."""
+    """A value where a condition holds, and zero elsewhere."""
 
     condition: Node
     inner: Node
@@ -183,12 +183,6 @@ class Only(Node):
 
     def value(self, batch: Batch) -> Values:
         return batch.number(self.inner) * batch.condition(self.condition)
-
-    def sums(self, batch: Batch) -> Floats:
-        return self.inner.sums(batch.only(batch.condition(self.condition)))
-
-    def breadth(self, scope: Scope) -> int:
-        return max(self.inner.breadth(scope), self.condition.densest(scope))
 
 
 def vector(*parts: Operand) -> Vector:
