@@ -52,8 +52,8 @@ FORMS = {
     "some·v": Form(lambda v, w: [sulq.total(SOME * v)]),
     "where(some, v, 0)": Form(lambda v, w: [sulq.total(sulq.where(SOME, v, 0))]),
     "where(some, v, −v)": Form(lambda v, w: [sulq.total(sulq.where(SOME, v, -v))]),
-    "by=": Form(lambda v, w: [sulq.total(v, by="d")]),
-    "0.5·v, by=": Form(lambda v, w: [sulq.total(0.5 * v, by="d")]),
+    "by=": Form(lambda v, w: [sulq.total(v, by="e")]),
+    "0.5·v, by=": Form(lambda v, w: [sulq.total(0.5 * v, by="e")]),
     "0.5·(v − ¼·where(some, v, 0))": Form(
         lambda v, w: [sulq.total(0.5 * (v - 0.25 * sulq.where(SOME, v, 0)))]
     ),

@@ -4,7 +4,7 @@ Both return the same integers bit for bit, so which one runs is a matter of time
 """
 
 from sulq.loops.compiled import LIBRARY
-from sulq.loops.plain import Cleaning, Cut, Members, Step, stepped
+from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 
 if LIBRARY is None:
     from sulq.loops.plain import (
@@ -38,6 +38,7 @@ __all__ = [
     "Cut",
     "Members",
     "Step",
+    "Taken",
     "codes_of_entries",
     "cut_csv",
     "echelon",
@@ -48,5 +49,4 @@ __all__ = [
     "product",
     "real_features",
     "real_steps",
-    "stepped",
 ]

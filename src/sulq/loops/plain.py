@@ -25,6 +25,20 @@ class Members:
     size: int
 
 
+class Taken(Sequence[NDArray[Any]]):
+    """Columns of which only the rows at some places are looked at; taken one by one where needed."""
+
+    def __init__(self, columns: Sequence[NDArray[Any]], places: NDArray[np.intp]) -> None:
+        self.columns = columns
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.columns[number].take(self.places)
+
+
 Matrix = Sequence[NDArray[Any]] | Members
 """The columns of a matrix of integers, in any type that holds them."""
 
@@ -45,7 +59,8 @@ def stepped(values: Floats, steps: Sequence[Step]) -> Floats:
     """
     for factor, low, high in steps:
         if factor != 1:
-            values = np.trunc(values * factor)
+            values = values * factor
+            np.trunc(values, out=values)
         if low > -math.inf or high < math.inf:
             values = np.clip(values, low, high)
     return values
@@ -92,18 +107,22 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return np.bincount(joint, minlength=cells)
 
 
-def product(left: Matrix, right: Matrix, steps: Sequence[Step] = ()) -> Floats:
-    """leftᵀ · right; with steps, of products that take those steps row by row before they are added up."""
+def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
+    """leftᵀ · right; with a weight, each row counts with its own.
+
+    With steps, the products take those row by row before they are weighed and added up.
+    """
+    down, across = _rows(left), _rows(right)
     if not steps:
-        return _rows(left) @ _rows(right).T
-    across = _rows(right)
-    return np.array([stepped(column * across, steps).sum(axis=1) for column in _rows(left)])
+        return (down if weight is None else down * weight) @ across.T
+    weights = np.ones(across.shape[1]) if weight is None else weight
+    return np.array([stepped(column * across, steps) @ weights for column in down])
 
 
-def gram(matrix: Matrix, steps: Sequence[Step] = ()) -> Floats:
+def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     """matrixᵀ · matrix, at least on and above the diagonal."""
     rows = _rows(matrix)
-    return product(list(rows), list(rows), steps) if steps else rows @ rows.T
+    return rows @ rows.T if not steps and weight is None else product(list(rows), list(rows), steps, weight)
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq import loops
-from sulq.loops import Step
+from sulq.loops.plain import Step, stepped
 from sulq.queries.cases import Clip, Where
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Add, Multiply, Node, Not
-from sulq.queries.facts import Number, number
+from sulq.queries.expressions import Add, Constant, Leaf, Multiply, Node, Not
+from sulq.queries.facts import Number
 from sulq.queries.products import Outer
 from sulq.queries.scope import Batch, Floats, Scope, Values
 from sulq.queries.vectors import Only, Vector
@@ -39,7 +39,7 @@ MOST_GROUPS = 256
 FEW_NUMBERS = 2**18
 """So few values are summed together too."""
 
-_ONE = number(0, np.ones(1, np.int64), np.ones(1, np.int64), rounded=False)
+_ONE = Constant(1)
 
 Sums = Mapping[str, NDArray[Any]]
 Recipe = Callable[[Sums], NDArray[Any]]
@@ -73,10 +73,14 @@ class Summand:
 
     @property
     def counts(self) -> bool:
-        """Whether rows are counted, in a table of distinct attributes."""
-        attributes = {node.key for node in (*self.conditions, *self.groups)}
-        distinct = len(attributes) == len(self.conditions) + len(self.groups)
-        return self.value is None and not self.weights and bool(attributes) and distinct
+        """Whether rows are counted by attributes."""
+        return self.value is None and not self.weights and bool(self.conditions or self.groups)
+
+    @property
+    def masked(self) -> bool:
+        """Whether all rows are summed, those that do not count times 0: taking rows of columns costs more."""
+        parts = self.value.parts if isinstance(self.value, Vector) else (self.value,)
+        return not self.groups and all(isinstance(part, Leaf) for part in parts)
 
     def only(self, condition: Node) -> Summand:
         known = {node.key for node in self.conditions}
@@ -99,11 +103,11 @@ class Summand:
         widest = max([1, *(node.densest(scope) for node in beside)])
         if self.value is None:
             return widest
-        one_by_one = (self.weights and self.steps) or (self.groups and not self._condensed(scope))
+        one_by_one = self.groups and not self._condensed(scope)
         return max(widest, self.value.densest(scope) if one_by_one else self.value.breadth(scope))
 
     def sums(self, batch: Batch) -> Floats:
-        """The sums over a block of rows where the conditions hold."""
+        """The sums over a block of rows where the conditions hold, or over all rows if they are masked."""
         weight = self._weight(batch)
         if not self.groups:
             return self._sums(batch, weight)
@@ -133,7 +137,7 @@ class Summand:
             return weight if weight is None else [weight]
         if not self.steps and weight is None:
             return self.value.coordinates(batch, batch.scope.number(self.value).bits)
-        values = loops.stepped(batch.number(self.value), self.steps)
+        values = stepped(batch.number(self.value), self.steps)
         return list(values if weight is None else values * weight)
 
     def _condensed(self, scope: Scope) -> bool:
@@ -144,6 +148,8 @@ class Summand:
 
     def _weight(self, batch: Batch) -> Floats | None:
         numbers = [batch.number(node, bits)[0] for node, bits in self.weights]
+        if self.masked:
+            numbers += [batch.condition(condition).astype(np.float64) for condition in self.conditions]
         return np.asarray(prod(numbers[1:], start=numbers[0])) if numbers else None
 
     def _code(self, batch: Batch) -> Values:
@@ -205,14 +211,12 @@ class _Taking:
             case Vector() if facts.width > len(node.parts):
                 parts = [self._on(part, facts.bits, around) for part in node.parts]
                 return lambda sums: np.concatenate([part(sums) for part in parts], axis=1)
-            case Outer(left=OneHot()):
-                return self._grouped(node, around)
+            case Outer(left=OneHot() as groups):
+                return self._grouped(groups, node.right, node._factors(self.scope)[1], around)
             case OneHot():
-                counted = self._constant(_ONE, around.by(node.choice))
-                size = around.size(self.scope)
-                return lambda sums: counted(sums).reshape(size, -1)
+                return self._grouped(node, _ONE, self.scope.number(_ONE), around)
             case _ if facts.flag:
-                return self._constant(_ONE, around.only(node))
+                return self.apart(_ONE, around.only(node))
         return self._whole(replace(around, value=node))
 
     def _whole(self, summand: Summand) -> Recipe:
@@ -221,7 +225,7 @@ class _Taking:
         return lambda sums: sums[key].reshape(size, -1)
 
     def _constant(self, facts: Number, around: Summand) -> Recipe:
-        constant = loops.stepped(facts.low.astype(np.float64), around.steps)
+        constant = stepped(facts.low.astype(np.float64), around.steps)
         counted = self._whole(replace(around, steps=(), value=None))
         return _times(counted, [int(x) for x in constant])
 
@@ -256,6 +260,8 @@ class _Taking:
             if own.flag and self.scope.number(factor).flag:
                 return self._on(other, on.bits, around.only(factor))
         for factor, own, other, on in sides:
+            if own.width == 1 < on.width and isinstance(other, OneHot):
+                return self._grouped(other, factor, own, around)
             if own.width == 1 < on.width and not around.steps:
                 return self._on(
                     other, on.bits, replace(around, weights=(*around.weights, (factor, own.bits)))
@@ -281,11 +287,10 @@ class _Taking:
             return self.apart(node.inner, replace(around, steps=(step, *around.steps)))
         return self._whole(replace(around, value=node))
 
-    def _grouped(self, node: Outer, around: Summand) -> Recipe:
-        assert isinstance(node.left, OneHot)
+    def _grouped(self, groups: OneHot, value: Node, facts: Number, around: Summand) -> Recipe:
+        """A single 1 times a value is that value in one of the groups."""
         size = around.size(self.scope)
-        groups = around.by(node.left.choice)
-        inner = self._on(node.right, node._factors(self.scope)[1].bits, groups)
+        inner = self._on(value, facts.bits, around.by(groups.choice))
         return lambda sums: inner(sums).reshape(size, -1)
 
 

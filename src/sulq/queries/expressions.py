@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.loops import Step, stepped
+from sulq.loops.plain import Step, stepped
 from sulq.queries.facts import (
     LIMIT_BITS,
     Code,

@@ -39,11 +39,9 @@ class Marginals:
     that stays small; each table is then a marginal of it. One count a row serves several tables.
     """
 
-    def __init__(self, attributes: Mapping[str, tuple[Node, int]], conditions: int = 0) -> None:
+    def __init__(self, attributes: Mapping[str, tuple[Node, int]]) -> None:
         self.attributes = dict(attributes)
         """Each attribute's choice and its number of possibilities, by the choice's key."""
-        self.conditions = conditions
-        """How many attributes, the first ones, are conditions that all must hold for a row to be counted."""
 
     @property
     def cells(self) -> int:
@@ -53,14 +51,19 @@ class Marginals:
         choices, sizes = zip(*self.attributes.values(), strict=True)
         return loops.joint_counts([batch.code(choice) for choice in choices], sizes)
 
-    def table(self, joint: NDArray[Any], wanted: Marginals) -> NDArray[Any]:
-        """The counts of a table of some of the attributes, in the order it has them."""
-        keys = list(self.attributes)
-        others = tuple(axis for axis, key in enumerate(keys) if key not in wanted.attributes)
-        kept = [key for key in keys if key in wanted.attributes]
-        summed = joint.reshape([size for _, size in self.attributes.values()]).sum(axis=others)
-        counts = summed.transpose([kept.index(key) for key in wanted.attributes])
-        return np.asarray(counts.reshape(2**wanted.conditions, -1)[-1])
+    def table(self, joint: NDArray[Any], wanted: Sequence[str]) -> NDArray[Any]:
+        """The counts of some of the attributes, in the order asked for."""
+        axes = {key: axis for axis, key in enumerate(self.attributes)}
+        sizes = [size for _, size in self.attributes.values()]
+        kept = [axes[key] for key in dict.fromkeys(wanted)]
+        others = tuple(axis for axis in axes.values() if axis not in kept)
+        counts = joint.reshape(sizes).sum(axis=others).transpose(np.argsort(np.argsort(kept)))
+        if len(kept) == len(wanted):
+            return np.asarray(counts)
+        # A row has the same value of an attribute wherever that is asked for: all else are zeros.
+        table = np.zeros([sizes[axes[key]] for key in wanted], dtype=counts.dtype)
+        np.einsum(table, [axes[key] for key in wanted], kept)[...] = counts
+        return table
 
 
 class Kernel:
@@ -74,13 +77,15 @@ class Kernel:
         self._apart = [apart(part, scope) for part in parts]
         summands = {key: summand for own in self._apart for key, summand in own.summands.items()}
         cells = JOINT_CELLS if rows < MANY_ROWS else MANY_JOINT_CELLS
-        self._tables = {key: table for key, s in summands.items() if (table := _table(s, scope, cells))}
-        self._joint = _packed(self._tables.values(), cells)
+        tables = ((summand, _table(summand, scope, cells)) for summand in summands.values())
+        self._tables = {summand.key: (summand, table) for summand, table in tables if table is not None}
+        self._joint = _packed([table for _, table in self._tables.values()], cells)
         self._sums: dict[tuple[str, ...], list[Summand]] = {}
         """What is not counted in tables, by its conditions: rows are chosen once for all that share them."""
         for key, summand in summands.items():
             if key not in self._tables:
-                conditions = tuple(condition.key for condition in summand.conditions)
+                chosen = () if summand.masked else summand.conditions
+                conditions = tuple(condition.key for condition in chosen)
                 self._sums.setdefault(conditions, []).append(summand)
         in_cache = min(BLOCK, max(2**13, WORKING_SET // max(len(self.leaves), 1)))
         in_memory = max(1, MOST_NUMBERS // max(summand.breadth(scope) for summand in summands.values()))
@@ -94,9 +99,8 @@ class Kernel:
         """
         batch = Batch(self.scope, columns, rows, room)
         sums = [marginals.counts(batch) for marginals in self._joint]
-        for summands in self._sums.values():
-            conditions = summands[0].conditions
-            chosen = batch.only(conditions) if conditions else batch
+        for conditions, summands in self._sums.items():
+            chosen = batch.only(summands[0].conditions) if conditions else batch
             sums += [summand.sums(chosen).astype(np.int64) for summand in summands]
         return sums
 
@@ -105,10 +109,13 @@ class Kernel:
         sums = running.result()
         keys = [summand.key for summands in self._sums.values() for summand in summands]
         by_key = dict(zip(keys, sums[len(self._joint) :], strict=True))
-        for key, table in self._tables.items():
+        for summand, table in self._tables.values():
             wanted = table.attributes
             home = next(i for i, m in enumerate(self._joint) if m.attributes.keys() >= wanted.keys())
-            by_key[key] = self._joint[home].table(sums[home], table)
+            keys = [node.key for node in (*summand.conditions, *summand.groups)]
+            # Of the truth values of all conditions together, the last is that all hold.
+            counts = self._joint[home].table(sums[home], keys).reshape(2 ** len(summand.conditions), -1)
+            by_key[summand.key] = counts[-1]
         return [own.total(by_key) for own in self._apart]
 
     def nothing(self) -> Totals:
@@ -169,13 +176,10 @@ def _leaves(part: Node, scope: Scope) -> dict[str, Leaf]:
 
 def _table(summand: Summand, scope: Scope, cells: int) -> Marginals | None:
     """The table in which a summand's rows are counted, if that is what it does."""
-    if not summand.counts:
+    if not summand.counts or any(scope.code(condition).size != 2 for condition in summand.conditions):
         return None
-    if any(scope.code(condition).size != 2 for condition in summand.conditions):
-        return None
-    attributes = [*summand.conditions, *summand.groups]
-    sizes = {node.key: (node, scope.code(node).size) for node in attributes}
-    table = Marginals(sizes, len(summand.conditions))
+    attributes = (*summand.conditions, *summand.groups)
+    table = Marginals({node.key: (node, scope.code(node).size) for node in attributes})
     # Where there are many groups, it takes less time to look at the chosen rows alone.
     return table if not summand.conditions or table.cells <= cells else None
 

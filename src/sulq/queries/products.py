@@ -96,11 +96,7 @@ class Outer(Node):
     def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         left, right = self._factors(batch.scope)
         a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
-        if weight is not None:
-            if steps:
-                return super().sums(batch, steps, weight)
-            a = [column * weight for column in a]
-        return loops.product(a, b, steps).ravel()
+        return loops.product(a, b, steps, weight).ravel()
 
     def breadth(self, scope: Scope) -> int:
         return max(self.left.densest(scope), self.right.densest(scope))
@@ -146,11 +142,7 @@ class Gram(Node):
 
     def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
-        if weight is None:
-            return loops.gram(x, steps)[np.triu_indices(len(x))]
-        if steps:
-            return super().sums(batch, steps, weight)
-        return loops.product([column * weight for column in x], x)[np.triu_indices(len(x))]
+        return loops.gram(x, steps, weight)[np.triu_indices(len(x))]
 
     def breadth(self, scope: Scope) -> int:
         return self.inner.densest(scope)

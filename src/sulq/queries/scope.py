@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.loops import Taken
 from sulq.queries.facts import Code, Number
 from sulq.schema import Schema
 
@@ -125,6 +126,12 @@ class Batch:
             return values
         return np.asarray(values.astype(np.int64) - facts.low[0])
 
+    def encoded(self, keys: Sequence[str]) -> Sequence[Values]:
+        """Columns as they are encoded, not copied."""
+        if isinstance(self.columns, _Taken):
+            return Taken([self.columns.whole[key] for key in keys], self.columns.places)
+        return [self.columns[key] for key in keys]
+
     def room(self, expression: Node, width: int) -> Floats:
         """An array for an expression's value, the same one block after block: fresh memory is slow."""
         name = f"{self._depth} {expression.key}"
@@ -151,11 +158,11 @@ class _Taken(dict[str, Values]):
 
     def __init__(self, columns: Mapping[str, Values], places: NDArray[np.intp]) -> None:
         super().__init__()
-        self._columns = columns
-        self._places = places
+        self.whole = columns
+        self.places = places
 
     def __missing__(self, key: str) -> Values:
-        taken = self[key] = self._columns[key].take(self._places)
+        taken = self[key] = self.whole[key].take(self.places)
         return taken
 
 

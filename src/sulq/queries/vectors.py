@@ -51,7 +51,7 @@ class Vector(Node):
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
         if on == FEATURE_BITS and all(isinstance(part, Feature) for part in self.parts):
-            return [batch.value(part) for part in self.parts]
+            return batch.encoded([part.key for part in self.parts])
         return super().coordinates(batch, on)
 
 
