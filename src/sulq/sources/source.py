@@ -85,10 +85,10 @@ class Source:
         kernel = Kernel(list(different.values()), self.scope, rows)
         with self._lock:
             self._load(kernel.leaves)
-        starts = iter(range(0, rows, kernel.block))
+        starts = range(0, rows, kernel.block)
         columns = {key: self._columns[key] for key in kernel.leaves}
         workers: list[tuple[Totals, dict[str, Floats]]] = [
-            (kernel.nothing(), {}) for _ in range(self._threads)
+            (kernel.nothing(), {}) for _ in range(max(1, min(self._threads, len(starts))))
         ]
         with Progress("summing", rows) as progress:
 
@@ -99,7 +99,10 @@ class Source:
                 totals.add(kernel.sums(block, stop - start, room))
                 progress.advance(stop - start)
 
-            self._share_out(work, workers, starts)
+            if len(starts) == 1:
+                work(workers[0], 0)  # to start a thread would take longer than the sums of a small table
+            else:
+                self._share_out(work, workers, iter(starts))
         running = workers[0][0]
         for totals, _ in workers[1:]:
             running.merge(totals)
