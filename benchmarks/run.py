@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import beyond
+import cliffs
 import clusters
 import growth
 import learners
@@ -49,6 +50,7 @@ LEARNERS = {
 }
 SECTIONS = {
     "sums": sums.section,
+    "cliffs": cliffs.section,
     "growth": growth.section,
     "trust": trust.section,
     **LEARNERS,

@@ -166,10 +166,11 @@ FAST void product(matrix left, matrix right, int64_t n, const double *weight, do
 
 /* Four products truncated and brought between bounds, step by step; `steps` has three numbers for each: what to
    multiply by before truncating, and the bounds. The first factor is in the products already. */
-INLINE void take_steps(lanes *values, const double *steps, int64_t many, int bounded) {
+INLINE void take_steps(lanes *values, const double *steps, int64_t many, int bounded, int whole) {
     for (int64_t k = 0; k < many; k++, steps += 3) {
         if (k) *values *= steps[0];
-        for (int lane = 0; lane < LANES; lane++) (*values)[lane] = __builtin_trunc((*values)[lane]);
+        if (!whole)
+            for (int lane = 0; lane < LANES; lane++) (*values)[lane] = __builtin_trunc((*values)[lane]);
         if (!bounded) continue;
         lanes low = steps[1] - (lanes){0}, high = steps[2] - (lanes){0};
         marks below = *values < low, above = *values > high;
@@ -179,11 +180,11 @@ INLINE void take_steps(lanes *values, const double *steps, int64_t many, int bou
 
 /* The sums of the products of one strip with each of several others. */
 INLINE void stepped_sums(const double *a, const double *const *b, const double *weight, const double *steps,
-                         int64_t many, int bounded, lanes *sums) {
+                         int64_t many, int bounded, int whole, lanes *sums) {
     for (int64_t r = 0; r < STRIP; r += LANES)
         for (int t = 0; t < WIDE; t++) {
             lanes values = *(const lanes *)(a + r) * *(const lanes *)(b[t] + r);
-            take_steps(&values, steps, many, bounded);
+            take_steps(&values, steps, many, bounded, whole);
             sums[t] += weight ? values * *(const lanes *)(weight + r) : values;
         }
 }
@@ -211,11 +212,11 @@ FAST void stepped_product(matrix left, matrix right, int64_t n, const double *we
                 lanes sums[WIDE] = {{0}};
                 const double *a = down + i * STRIP;
                 /* Each of these is compiled for itself: a step or two are the rule. */
-                if (bounded && many == 1) stepped_sums(a, b, w, steps, 1, 1, sums);
-                else if (bounded) stepped_sums(a, b, w, steps, many, 1, sums);
-                else if (many == 1) stepped_sums(a, b, w, steps, 1, 0, sums);
-                else if (many == 2) stepped_sums(a, b, w, steps, 2, 0, sums);
-                else stepped_sums(a, b, w, steps, many, 0, sums);
+                if (bounded && many == 1 && steps[0] == 1) stepped_sums(a, b, w, steps, 1, 1, 1, sums);
+                else if (bounded) stepped_sums(a, b, w, steps, many, 1, 0, sums);
+                else if (many == 1) stepped_sums(a, b, w, steps, 1, 0, 0, sums);
+                else if (many == 2) stepped_sums(a, b, w, steps, 2, 0, 0, sums);
+                else stepped_sums(a, b, w, steps, many, 0, 0, sums);
                 for (int t = 0; t < WIDE && j + t < right.width; t++)
                     for (int lane = 0; lane < LANES; lane++) out[i * right.width + j + t] += sums[t][lane];
             }

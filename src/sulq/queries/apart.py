@@ -165,10 +165,12 @@ class Apart:
     Args:
         summands: The simple sums it is made of, by key.
         recipe: How it is made of them.
+        breadth: The most numbers a row that summing any of them builds on its way.
     """
 
     summands: dict[str, Summand]
     recipe: Recipe
+    breadth: int
 
     def total(self, sums: Sums) -> NDArray[np.object_]:
         """The expression's sum from those of the summands."""
@@ -180,7 +182,8 @@ def apart(part: Node, scope: Scope) -> Apart:
 
     def work_out() -> Apart:
         summands: dict[str, Summand] = {}
-        return Apart(summands, _Taking(scope, summands).apart(part, Summand()))
+        recipe = _Taking(scope, summands).apart(part, Summand())
+        return Apart(summands, recipe, max(summand.breadth(scope) for summand in summands.values()))
 
     return scope.remember((part.key, "apart"), work_out)
 

@@ -173,7 +173,7 @@ class Lookup(Node):
 
     def value(self, batch: Batch) -> Values:
         table = np.array(self._grid(batch.scope)[1], dtype=np.float64).T
-        return np.asarray(table[:, batch.code(self.choice)])
+        return np.asarray(table.take(batch.code(self.choice), axis=1))
 
     @once
     def _grid(self, scope: Scope) -> tuple[int, list[list[int]], bool]:

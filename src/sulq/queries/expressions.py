@@ -99,6 +99,7 @@ class Node(ABC):
         """The most numbers a row that summing this builds on its way."""
         return self.densest(scope)
 
+    @once
     def densest(self, scope: Scope) -> int:
         """The widest value among this expression and all it is made of."""
         facts = scope.facts(self)

@@ -88,7 +88,7 @@ class Kernel:
                 conditions = tuple(condition.key for condition in chosen)
                 self._sums.setdefault(conditions, []).append(summand)
         in_cache = min(BLOCK, max(2**13, WORKING_SET // max(len(self.leaves), 1)))
-        in_memory = max(1, MOST_NUMBERS // max(summand.breadth(scope) for summand in summands.values()))
+        in_memory = max(1, MOST_NUMBERS // max(own.breadth for own in self._apart))
         most = min(in_cache if self._sums else COUNTED_AT_ONCE, in_memory)
         self.block = 2 ** (most.bit_length() - 1)
 

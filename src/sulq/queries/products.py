@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq import loops
 from sulq.errors import QueryError
@@ -119,7 +121,7 @@ class Gram(Node):
     def facts(self, scope: Scope) -> Number:
         x = self._factor(scope)
         check_width(x.width * (x.width + 1) // 2)
-        i, j = np.triu_indices(x.width)
+        i, j = _triangle(x.width)
         corners = np.stack([a[i] * b[j] for a in (x.low, x.high) for b in (x.low, x.high)])
         low, high = corners.min(axis=0), corners.max(axis=0)
         low[i == j] = np.maximum(low[i == j], 0)
@@ -137,12 +139,12 @@ class Gram(Node):
 
     def value(self, batch: Batch) -> Values:
         x = batch.number(self.inner, self._factor(batch.scope).bits)
-        i, j = np.triu_indices(len(x))
+        i, j = _triangle(len(x))
         return x[i] * x[j]
 
     def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
-        return loops.gram(x, steps, weight)[np.triu_indices(len(x))]
+        return loops.gram(x, steps, weight)[_triangle(len(x))]
 
     def breadth(self, scope: Scope) -> int:
         return self.inner.densest(scope)
@@ -151,6 +153,13 @@ class Gram(Node):
     def _factor(self, scope: Scope) -> Number:
         inner = scope.number(self.inner)
         return factors(inner, inner)[1]
+
+
+@lru_cache(maxsize=32)
+def _triangle(width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows and columns of a square matrix on and above its diagonal."""
+    i, j = np.triu_indices(width)
+    return i, j
 
 
 def dot(left: str | Node, right: Node | Sequence[float]) -> Dot:

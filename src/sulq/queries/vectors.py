@@ -145,7 +145,8 @@ class ClipNorm(Node):
             length = np.sqrt(np.einsum("ij,ij->j", values, values))
         bound = float(self._bound(facts))
         shortened = np.where(length > bound * SLACK, bound * SLACK / np.maximum(length, 1.0), 1.0)
-        return np.trunc(values * shortened)
+        shorter = np.multiply(values, shortened, out=batch.room(self, len(values)))
+        return np.trunc(shorter, out=shorter)
 
     def _bound(self, inner: Number) -> Fraction:
         """The bound in steps of the grid; no vector is longer than EXACT anyway."""
