@@ -6,10 +6,13 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 import sulq
 from sulq.oracles.denoised import Denoised
+from sulq.queries import apart as taking
+from sulq.queries.apart import Apart, apart
 from sulq.queries.expressions import Node, col
 from sulq.queries.facts import Number
 from sulq.queries.kernel import Kernel
@@ -27,7 +30,7 @@ from tests.queries.random_expressions import (
     vectors,
 )
 
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 TABLE = st.lists(row, max_size=8)
 LABEL = col("b")
 
@@ -111,3 +114,82 @@ def test_the_queries_of_a_round_and_what_denoising_makes_of_them_have_the_sums_o
     for round_ in (sulq.Round(asked), Denoised(oracle, "b", rate).inside(sulq.Round(asked))):
         parts = [part for query in round_.queries for part in query.parts]
         assert kernel_sums(parts, batch) == [plain_sums(part, batch) for part in parts]
+
+
+GRAM = sulq.gram(sulq.features("r", "i", "tiny"))
+OUTER = sulq.outer(sulq.features("r", "i"), sulq.features("big", "tiny", "b"))
+YES = col("d") == "yes"
+AROUND = {
+    "weighed": lambda value: col("i") * value,
+    "weighed and truncated": lambda value: col("r") * (0.1 * value),
+    "truncated twice": lambda value: 0.3 * (0.1 * value) + 1,
+    "clipped": lambda value: sulq.clip(value, -0.2, 0.3),
+    "clipped and scaled": lambda value: -0.1 * sulq.clip(value, -0.2, 0.3),
+    "clipped away from zero": lambda value: sulq.clip(value, 0.1, 0.3),
+    "grouped and chosen": lambda value: Only(YES, sulq.outer(sulq.one_hot("c"), 0.1 * value)),
+    "grouped twice": lambda value: sulq.outer(sulq.one_hot("c"), sulq.outer(sulq.one_hot("b"), value)),
+    "grouped and weighed": lambda value: sulq.outer(sulq.one_hot("c"), col("i") * value),
+    "either": lambda value: sulq.where(YES, value, 2 - value),
+    "beside others": lambda value: sulq.vector(value, "i", 0.1 * value),
+    "times a vector": lambda value: value * sulq.vector(*range(1, Scope(SCHEMA).number(value).width + 1)),
+}
+
+
+def many_rows(rows: int = 700) -> Batch:
+    rng = np.random.default_rng(5)
+    numbers = {name: rng.uniform(-4, 12, rows) for name in ("r", "big", "tiny", "fixed")}
+    whole = {name: rng.integers(-5, 10, rows) for name in ("i", "long")}
+    codes = {name: rng.choice(["u", "v", "w", "yes", "no"], rows) for name in "cd"}
+    table = {**numbers, **whole, "b": rng.random(rows) < 0.5, **codes}
+    return batch_of(Scope(SCHEMA), [{name: table[name][i] for name in SCHEMA} for i in range(rows)])
+
+
+@pytest.mark.parametrize("value", [GRAM, OUTER, sulq.one_hot("c")], ids=["gram", "outer", "one-hot"])
+@pytest.mark.parametrize("few", [0, 2**18], ids=["group by group", "row by row"])
+def test_products_and_counts_are_exact_in_every_surrounding(
+    monkeypatch: pytest.MonkeyPatch, value: Node, few: int
+) -> None:
+    monkeypatch.setattr(taking, "FEW_NUMBERS", few)
+    batch = many_rows()
+    parts = [around(value) for name, around in AROUND.items() if "away" not in name or value is not OUTER]
+    assert kernel_sums(parts, batch) == [plain_sums(part, batch) for part in parts]
+
+
+def taken_apart(value: Node) -> Apart:
+    return apart(value, Scope(SCHEMA))
+
+
+@pytest.mark.parametrize("value", [GRAM, OUTER, sulq.one_hot("c"), sulq.features("r", "i")])
+def test_a_public_factor_asks_for_no_other_sums_than_the_plain_value(value: Node) -> None:
+    plain = taken_apart(value).summands.keys()
+    for written in (0.5 * value, -value, value - 0.25 * value, 2 * (value + value), value * 3 * -0.5):
+        assert taken_apart(written).summands.keys() == plain
+
+
+def test_a_factor_on_no_grid_leaves_the_truncation_on_the_rows() -> None:
+    [summand] = taken_apart(0.1 * GRAM).summands.values()
+    assert summand.value is not None
+    assert summand.value.key == GRAM.key
+    assert len(summand.steps) == 1
+
+
+def test_conditions_and_groups_are_counted_in_one_table() -> None:
+    counts = sulq.count(where=YES, by=["c", "b"]).parts
+    scaled = sulq.total(0.5 * sulq.one_hot("c"), where=YES).parts
+    kernel = Kernel([*counts, *scaled], Scope(SCHEMA), 700)
+    assert len(kernel._joint) == 1
+    assert not kernel._sums
+
+
+def test_an_attribute_may_be_asked_for_twice() -> None:
+    batch = many_rows()
+    parts = [
+        part
+        for query in (
+            sulq.count(by=["c", "b", "c"]),
+            sulq.count(where="b", by=["c", "b"]),
+            sulq.count(by="b"),
+        )
+        for part in query.parts
+    ]
+    assert kernel_sums(parts, batch) == [plain_sums(part, batch) for part in parts]
