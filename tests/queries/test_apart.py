@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 import sulq
 from sulq.oracles.denoised import Denoised
-from sulq.queries import apart as taking
+from sulq.queries import summands
 from sulq.queries.apart import Apart, apart
 from sulq.queries.expressions import Node, col
 from sulq.queries.facts import Number
@@ -149,7 +149,7 @@ def many_rows(rows: int = 700) -> Batch:
 def test_products_and_counts_are_exact_in_every_surrounding(
     monkeypatch: pytest.MonkeyPatch, value: Node, few: int
 ) -> None:
-    monkeypatch.setattr(taking, "FEW_NUMBERS", few)
+    monkeypatch.setattr(summands, "FEW_NUMBERS", few)
     batch = many_rows()
     parts = [around(value) for name, around in AROUND.items() if "away" not in name or value is not OUTER]
     assert kernel_sums(parts, batch) == [plain_sums(part, batch) for part in parts]

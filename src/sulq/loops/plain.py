@@ -52,7 +52,7 @@ class Step(NamedTuple):
 
 
 def stepped(values: Floats, steps: Sequence[Step]) -> Floats:
-    """Integers that take some steps one after the other.
+    """Integers that take steps.
 
     >>> stepped(np.array([7.0, -7.0]), [Step(0.5), Step(1.0, low=-2.0)])
     array([ 3., -2.])
@@ -108,10 +108,7 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
 
 
 def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
-    """leftᵀ · right; with a weight, each row counts with its own.
-
-    With steps, the products take those row by row before they are weighed and added up.
-    """
+    """leftᵀ · right, of products that first take their steps on every row and then count with its weight."""
     down, across = _rows(left), _rows(right)
     if not steps:
         return (down if weight is None else down * weight) @ across.T

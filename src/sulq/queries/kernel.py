@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq import loops
-from sulq.queries.apart import Summand, apart
+from sulq.queries.apart import apart
 from sulq.queries.expressions import Leaf, Node
 from sulq.queries.facts import BLOCK, EXACT, Integers
 from sulq.queries.scope import Batch, Floats, Scope, Values
+from sulq.queries.summands import Summand
 
 JOINT_CELLS, MANY_JOINT_CELLS = 2**12, 2**14
 """How many cells a joint table may have: the more, the fewer counts a row; but all of them are added up."""
