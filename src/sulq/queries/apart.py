@@ -87,7 +87,7 @@ class _Taking:
                 return self._multiplied(node, around)
             case Only():
                 return self.apart(node.inner, around.only(node.condition))
-            case Where() if facts.width > 1 or self._constant_side(node):
+            case Where():
                 return self._either(node, facts, around)
             case Clip():
                 return self._clipped(node, around)
@@ -153,10 +153,6 @@ class _Taking:
                     other, on.bits, replace(around, weights=(*around.weights, (factor, own.bits)))
                 )
         return self._whole(replace(around, value=node))
-
-    def _constant_side(self, node: Where) -> bool:
-        sides = map(self.scope.number, (node.then, node.otherwise))
-        return any((side.low == side.high).all() for side in sides)
 
     def _either(self, node: Where, facts: Number, around: Summand) -> Recipe:
         then = self._on(node.then, facts.bits, around.only(node.condition))
