@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import beyond
+import cliffs
 import clusters
 import growth
 import learners
@@ -50,6 +51,7 @@ LEARNERS = {
 }
 SECTIONS = {
     "sums": sums.section,
+    "cliffs": cliffs.section,
     "growth": growth.section,
     "trust": trust.section,
     **LEARNERS,

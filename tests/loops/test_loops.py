@@ -113,21 +113,46 @@ def test_no_code_is_counted_outside_of_the_table() -> None:
 def matrix(rng: np.random.Generator, n: int, width: int, kind: str) -> plain.Matrix:
     if kind == "members":
         return loops.Members(rng.integers(0, width, n), width)
-    dtype = {"shorts": np.int16, "doubles": np.float64}[kind]
+    dtype = {"shorts": np.int16, "doubles": np.float64}[kind.removeprefix("taken ")]
+    if kind.startswith("taken"):
+        longer = rng.integers(-32767, 32768, (2 * n + 1, width)).astype(dtype)
+        return loops.Taken(list(longer.T), rng.integers(0, 2 * n + 1, n))
     columns = rng.integers(-32767, 32768, (n, width)).astype(dtype)
     return list(columns.T)  # columns with gaps between their rows
 
 
-kinds = st.sampled_from(["shorts", "doubles", "members"])
+kinds = st.sampled_from(["shorts", "doubles", "members", "taken shorts", "taken doubles"])
+bounds = st.sampled_from([(-math.inf, math.inf), (-500.0, 2.0**20), (-math.inf, 77.0)])
+factors = st.sampled_from([1.0, 0.5, 2.0**-11, 3 * 2.0**-4, -5.0])
+every_step = st.builds(lambda factor, between: loops.Step(factor, *between), factors, bounds)
 
 
 @built
-@given(st.integers(0, 2**32), rows, st.integers(1, 9), st.integers(1, 9), kinds, kinds)
-def test_products_are_the_same(seed: int, n: int, high: int, wide: int, left: str, right: str) -> None:
+@given(
+    st.integers(0, 2**32),
+    rows,
+    st.integers(1, 9),
+    st.integers(1, 9),
+    kinds,
+    kinds,
+    st.lists(every_step, max_size=3),
+    st.booleans(),
+)
+def test_products_are_the_same(
+    seed: int, n: int, high: int, wide: int, left: str, right: str, steps: list[loops.Step], weighed: bool
+) -> None:
     rng = np.random.default_rng(seed)
     a, b = matrix(rng, n, high, left), matrix(rng, n, wide, right)
-    same(compiled.product(a, b), plain.product(a, b))
-    same(np.triu(compiled.gram(a)), np.triu(plain.gram(a)))
+    weight = rng.integers(-9, 10, n).astype(np.float64) if weighed else None
+    same(compiled.product(a, b, steps, weight), plain.product(a, b, steps, weight))
+    same(np.triu(compiled.gram(a, steps, weight)), np.triu(plain.gram(a, steps, weight)))
+
+
+def test_a_product_takes_its_steps_on_every_row() -> None:
+    left, right = [np.array([3.0, -3.0, 7.0])], [np.array([5.0, 5.0, 1.0])]
+    steps = [loops.Step(0.5), loops.Step(1.0, low=-6.0)]
+    assert loops.product(left, right, steps).tolist() == [[7.0 - 6.0 + 3.0]]
+    assert loops.product(left, right, steps, np.array([1.0, 2.0, 0.0])).tolist() == [[7.0 - 12.0]]
 
 
 @built
@@ -136,14 +161,17 @@ def test_the_nearest_is_the_same_and_of_equals_the_first(
     seed: int, n: int, width: int, centres: int, kind: str
 ) -> None:
     rng = np.random.default_rng(seed)
-    points = matrix(rng, n, width, "doubles" if kind == "members" else kind)
+    points = matrix(rng, n, width, "doubles" if kind != "shorts" else kind)
     assert not isinstance(points, loops.Members)
     spread = rng.choice([2, 10_000])
     few = [column.astype(np.int64) % spread - spread // 2 for column in points]
     points = [column.astype(points[0].dtype) for column in few]
     near = rng.integers(-spread, spread, (centres, width)).astype(np.float64)
     near[centres // 2 :] = near[: centres - centres // 2]
-    same(compiled.nearest(points, near), plain.nearest(points, near))
+    taken = loops.Taken(points, rng.permutation(n))
+    for some in (points, taken):
+        same(compiled.nearest(some, near), plain.nearest(some, near))
+    same(compiled.nearest(taken, near), compiled.nearest(points, near)[taken.places])
 
 
 @built

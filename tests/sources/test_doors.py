@@ -21,9 +21,9 @@ PEOPLE = sulq.open({"sick": [True, False] * 50}, {"sick": sulq.Boolean()})
 )
 def test_a_budget_may_be_given_as_one_thing(budget: Any, numbers: dict[str, Any]) -> None:
     one, other = PEOPLE.curator(budget), PEOPLE.curator(**numbers)
-    assert (one.promise, one.calibration, one.ledger.total) == (
+    assert (one.promise, one.offer.calibration, one.ledger.total) == (
         other.promise,
-        other.calibration,
+        other.offer.calibration,
         other.ledger.total,
     )
 

@@ -18,6 +18,7 @@ import pytest
 import sulq
 from sulq.queries import kernel
 from sulq.sources import readers
+from sulq.sources import source as sources
 
 SCHEMA = sulq.Schema(
     {
@@ -187,3 +188,14 @@ def test_a_parquet_file_that_changes_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pandas(table(101)), path)
     with pytest.raises(sulq.SulqError, match="changed"):
         source.sums([sulq.one_hot(sulq.col("grade"))])
+
+
+def test_a_table_of_one_block_is_summed_without_starting_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = sulq.open(table(100), SCHEMA)
+    expected = totals(source)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a thread was asked for")
+
+    monkeypatch.setattr(sources, "ThreadPoolExecutor", refuse)
+    assert totals(source) == expected

@@ -4,7 +4,7 @@ Both return the same integers bit for bit, so which one runs is a matter of time
 """
 
 from sulq.loops.compiled import LIBRARY
-from sulq.loops.plain import Cleaning, Cut, Members
+from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 
 if LIBRARY is None:
     from sulq.loops.plain import (
@@ -37,6 +37,8 @@ __all__ = [
     "Cleaning",
     "Cut",
     "Members",
+    "Step",
+    "Taken",
     "codes_of_entries",
     "cut_csv",
     "echelon",

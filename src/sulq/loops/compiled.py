@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sulq.loops import plain
-from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Members, Words
+from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Members, Step, Taken, Words
 
 LINE = 64
 WIDEST = 1024
@@ -25,30 +25,40 @@ PATH = Path(__file__).with_name("loops.so")
 
 
 class _Matrix(ctypes.Structure):
-    _fields_ = (("columns", ctypes.c_void_p), ("width", ctypes.c_int64), ("kind", ctypes.c_int64))
+    _fields_ = (
+        ("columns", ctypes.c_void_p),
+        ("width", ctypes.c_int64),
+        ("kind", ctypes.c_int64),
+        ("places", ctypes.c_void_p),
+    )
 
     columns: int | None
     width: int
     kind: int
+    places: int | None
+    rows: int
     kept: tuple[object, list[NDArray[Any]]]
     """What `columns` points to, and what that points to, so that they live as long."""
 
     @classmethod
     def of(cls, matrix: Matrix) -> _Matrix:
+        places = None
         if isinstance(matrix, Members):
             columns, width, kind = [np.ascontiguousarray(matrix.code, dtype=np.uint8)], matrix.size, MEMBERS
         else:
-            narrow = all(column.dtype == np.int16 for column in matrix)
+            whole = matrix.columns if isinstance(matrix, Taken) else matrix
+            narrow = all(column.dtype == np.int16 for column in whole)
             dtype, kind = (np.int16, SHORTS) if narrow else (np.float64, DOUBLES)
-            columns, width = [np.ascontiguousarray(column, dtype=dtype) for column in matrix], len(matrix)
+            columns, width = [np.ascontiguousarray(column, dtype=dtype) for column in whole], len(whole)
+            if isinstance(matrix, Taken):
+                places = np.ascontiguousarray(matrix.places, dtype=np.int64)
         addresses = _addresses(columns)
-        seen = cls(ctypes.cast(addresses, ctypes.c_void_p), width, kind)
-        seen.kept = (addresses, columns)
+        seen = cls(
+            ctypes.cast(addresses, ctypes.c_void_p), width, kind, None if places is None else _at(places)
+        )
+        seen.rows = len(columns[0] if places is None else places)
+        seen.kept = (addresses, columns if places is None else [*columns, places])
         return seen
-
-    @property
-    def rows(self) -> int:
-        return len(self.kept[1][0])
 
 
 def _loaded() -> ctypes.CDLL | None:
@@ -62,7 +72,8 @@ def _loaded() -> ctypes.CDLL | None:
         "real_features": [address, whole, *[real] * 6, address],
         "codes_of_entries": [address, whole, address, ctypes.c_uint32, address],
         "joint_counts": [address, address, whole, whole, address],
-        "product": [_Matrix, _Matrix, whole, address, address],
+        "product": [_Matrix, _Matrix, whole, address, address, address],
+        "stepped_product": [_Matrix, _Matrix, whole, address, address, whole, address, address],
         "nearest": [_Matrix, whole, address, address, whole, address, address],
         "echelon": [address, whole, whole, whole, address],
         "cut_csv": [address, whole, ctypes.c_uint8, *[whole] * 2, address, *[whole] * 2, *[address] * 3],
@@ -117,14 +128,16 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return counts[:cells]
 
 
-def product(left: Matrix, right: Matrix) -> Floats:
+def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     a, b = _Matrix.of(left), _Matrix.of(right)
-    return plain.product(left, right) if _thin(a) or _thin(b) else _product(a, b)
+    if _thin(a) or _thin(b):
+        return plain.product(left, right, steps, weight)
+    return _product(a, b, steps, weight)
 
 
-def gram(matrix: Matrix) -> Floats:
+def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     same = _Matrix.of(matrix)
-    return plain.gram(matrix) if _thin(same) else _product(same, same)
+    return plain.gram(matrix, steps, weight) if _thin(same) else _product(same, same, steps, weight)
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
@@ -192,10 +205,16 @@ def _thin(matrix: _Matrix) -> bool:
     return matrix.width > WIDEST or (matrix.width > matrix.rows and matrix.rows < STRIP)
 
 
-def _product(left: _Matrix, right: _Matrix) -> Floats:
+def _product(left: _Matrix, right: _Matrix, steps: Sequence[Step], weight: Floats | None) -> Floats:
     sums = np.zeros((left.width, right.width))
     room = _room(left.width + right.width)
-    LIBRARY.product(left, right, left.rows, _at(room), _at(sums))
+    weights = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    each = None if weights is None else _at(weights)
+    if steps:
+        numbers = np.array(steps, dtype=np.float64)
+        LIBRARY.stepped_product(left, right, left.rows, each, _at(numbers), len(steps), _at(room), _at(sums))
+    else:
+        LIBRARY.product(left, right, left.rows, each, _at(room), _at(sums))
     return sums
 
 

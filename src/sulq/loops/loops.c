@@ -21,12 +21,13 @@ typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned
 typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
 
 /* The columns of a matrix: doubles, 16-bit integers, or the members of each of `width` groups, from one column of
-   8-bit codes. */
+   8-bit codes. If there are `places`, the matrix has the rows at those places alone. */
 enum kind { DOUBLES, SHORTS, MEMBERS };
 typedef struct {
     const void *const *columns;
     int64_t width;
     int64_t kind;
+    const int64_t *places;
 } matrix;
 
 static const double zeros[STRIP];
@@ -109,7 +110,15 @@ FAST void joint_counts(const uint8_t *const *codes, const uint16_t *sizes, int64
 /* One strip of rows for each column of a matrix, filled up with zeros. */
 INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
     for (int64_t j = 0; j < from.width; j++, strips += STRIP) {
-        if (from.kind == SHORTS) {
+        if (from.places && from.kind == SHORTS) {
+            const int16_t *column = (const int16_t *)from.columns[j];
+            int16_t taken[STRIP]; /* many are converted at once, and taken one by one */
+            for (int64_t i = 0; i < rows; i++) taken[i] = column[from.places[start + i]];
+            for (int64_t i = 0; i < rows; i++) strips[i] = taken[i];
+        } else if (from.places) {
+            const double *column = (const double *)from.columns[j];
+            for (int64_t i = 0; i < rows; i++) strips[i] = column[from.places[start + i]];
+        } else if (from.kind == SHORTS) {
             const int16_t *column = (const int16_t *)from.columns[j] + start;
             for (int64_t i = 0; i < rows; i++) strips[i] = column[i];
         } else if (from.kind == MEMBERS) {
@@ -123,14 +132,18 @@ INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
 }
 
 /* Adds leftᵀ · right, of two matrices of n rows, to `out`; of a matrix with itself, at least what is on and above the
-   diagonal. `room` has a strip for each column of both, on a cache line. */
-FAST void product(matrix left, matrix right, int64_t n, double *room, double *out) {
+   diagonal. If there is a `weight`, each row counts with its own. `room` has a strip for each column of both, on a
+   cache line. */
+FAST void product(matrix left, matrix right, int64_t n, const double *weight, double *room, double *out) {
     int same = left.columns == right.columns;
-    double *down = room, *across = same ? room : room + left.width * STRIP;
+    double *down = room, *across = same && !weight ? room : room + left.width * STRIP;
     for (int64_t start = 0; start < n; start += STRIP) {
         int64_t rows = n - start < STRIP ? n - start : STRIP;
         pack(left, start, rows, down);
-        if (!same) pack(right, start, rows, across);
+        if (across != down) pack(right, start, rows, across);
+        if (weight)
+            for (int64_t j = 0; j < left.width; j++)
+                for (int64_t i = 0; i < rows; i++) down[j * STRIP + i] *= weight[start + i];
         for (int64_t i = 0; i < left.width; i += HIGH) {
             const double *a[HIGH];
             for (int s = 0; s < HIGH; s++) a[s] = i + s < left.width ? down + (i + s) * STRIP : zeros;
@@ -148,6 +161,65 @@ FAST void product(matrix left, matrix right, int64_t n, double *room, double *ou
                             out[(i + s) * right.width + j + t] += sums[s][t][lane];
             }
         }
+    }
+}
+
+/* Four products truncated and brought between bounds, step by step; `steps` has three numbers for each: what to
+   multiply by before truncating, and the bounds. The first factor is in the products already. */
+INLINE void take_steps(lanes *values, const double *steps, int64_t many, int bounded, int whole) {
+    for (int64_t k = 0; k < many; k++, steps += 3) {
+        if (k) *values *= steps[0];
+        if (!whole)
+            for (int lane = 0; lane < LANES; lane++) (*values)[lane] = __builtin_trunc((*values)[lane]);
+        if (!bounded) continue;
+        lanes low = steps[1] - (lanes){0}, high = steps[2] - (lanes){0};
+        marks below = *values < low, above = *values > high;
+        *values = (lanes)((below & (marks)low) | (above & (marks)high) | (~(below | above) & (marks)*values));
+    }
+}
+
+/* The sums of the products of one strip with each of several others. */
+INLINE void stepped_sums(const double *a, const double *const *b, const double *weight, const double *steps,
+                         int64_t many, int bounded, int whole, lanes *sums) {
+    for (int64_t r = 0; r < STRIP; r += LANES)
+        for (int t = 0; t < WIDE; t++) {
+            lanes values = *(const lanes *)(a + r) * *(const lanes *)(b[t] + r);
+            take_steps(&values, steps, many, bounded, whole);
+            sums[t] += weight ? values * *(const lanes *)(weight + r) : values;
+        }
+}
+
+/* Adds the same to `out`, but of products that take some steps row by row before they are weighed and added up. */
+FAST void stepped_product(matrix left, matrix right, int64_t n, const double *weight, const double *steps,
+                          int64_t many, double *room, double *out) {
+    double weights[STRIP] = {0};
+    const double *w = weight ? weights : 0;
+    int same = left.columns == right.columns, bounded = 0;
+    double *down = room, *across = room + left.width * STRIP;
+    for (int64_t k = 0; k < many; k++)
+        bounded |= steps[3 * k + 1] > -__builtin_inf() || steps[3 * k + 2] < __builtin_inf();
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        pack(left, start, rows, down);
+        pack(right, start, rows, across);
+        if (weight) memcpy(weights, weight + start, sizeof(double) * (size_t)rows); /* any others are beside zeros */
+        /* A factor times one number of a product is as exact as times the product: queries/apart.py says why. */
+        for (int64_t r = 0; r < left.width * STRIP; r++) down[r] *= steps[0];
+        for (int64_t i = 0; i < left.width; i++)
+            for (int64_t j = same ? i : 0; j < right.width; j += WIDE) {
+                const double *b[WIDE];
+                for (int t = 0; t < WIDE; t++) b[t] = j + t < right.width ? across + (j + t) * STRIP : zeros;
+                lanes sums[WIDE] = {{0}};
+                const double *a = down + i * STRIP;
+                /* Each of these is compiled for itself: a step or two are the rule. */
+                if (bounded && many == 1 && steps[0] == 1) stepped_sums(a, b, w, steps, 1, 1, 1, sums);
+                else if (bounded) stepped_sums(a, b, w, steps, many, 1, 0, sums);
+                else if (many == 1) stepped_sums(a, b, w, steps, 1, 0, 0, sums);
+                else if (many == 2) stepped_sums(a, b, w, steps, 2, 0, 0, sums);
+                else stepped_sums(a, b, w, steps, many, 0, 0, sums);
+                for (int t = 0; t < WIDE && j + t < right.width; t++)
+                    for (int lane = 0; lane < LANES; lane++) out[i * right.width + j + t] += sums[t][lane];
+            }
     }
 }
 

@@ -25,8 +25,45 @@ class Members:
     size: int
 
 
+class Taken(Sequence[NDArray[Any]]):
+    """Columns of which only the rows at some places are looked at; taken one by one where needed."""
+
+    def __init__(self, columns: Sequence[NDArray[Any]], places: NDArray[np.intp]) -> None:
+        self.columns = columns
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.columns[number].take(self.places)
+
+
 Matrix = Sequence[NDArray[Any]] | Members
 """The columns of a matrix of integers, in any type that holds them."""
+
+
+class Step(NamedTuple):
+    """A number multiplied by `factor`, truncated towards zero, and brought between two bounds."""
+
+    factor: float
+    low: float = -math.inf
+    high: float = math.inf
+
+
+def stepped(values: Floats, steps: Sequence[Step]) -> Floats:
+    """Integers that take steps.
+
+    >>> stepped(np.array([7.0, -7.0]), [Step(0.5), Step(1.0, low=-2.0)])
+    array([ 3., -2.])
+    """
+    for factor, low, high in steps:
+        if factor != 1:
+            values = values * factor
+            np.trunc(values, out=values)
+        if low > -math.inf or high < math.inf:
+            values = np.clip(values, low, high)
+    return values
 
 
 @dataclass(frozen=True)
@@ -70,15 +107,19 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return np.bincount(joint, minlength=cells)
 
 
-def product(left: Matrix, right: Matrix) -> Floats:
-    """leftᵀ · right."""
-    return _rows(left) @ _rows(right).T
+def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
+    """leftᵀ · right, of products that first take their steps on every row and then count with its weight."""
+    down, across = _rows(left), _rows(right)
+    if not steps:
+        return (down if weight is None else down * weight) @ across.T
+    weights = np.ones(across.shape[1]) if weight is None else weight
+    return np.array([stepped(column * across, steps) @ weights for column in down])
 
 
-def gram(matrix: Matrix) -> Floats:
+def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     """matrixᵀ · matrix, at least on and above the diagonal."""
     rows = _rows(matrix)
-    return rows @ rows.T
+    return rows @ rows.T if not steps and weight is None else product(list(rows), list(rows), steps, weight)
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:

@@ -141,13 +141,6 @@ class OneHot(Node):
         size = batch.scope.code(self.choice).size
         return np.asarray(batch.code(self.choice) == np.arange(size)[:, np.newaxis])
 
-    def sums(self, batch: Batch) -> Floats:
-        size = batch.scope.code(self.choice).size
-        return np.bincount(batch.code(self.choice), minlength=size).astype(np.float64)
-
-    def breadth(self, scope: Scope) -> int:
-        return self.choice.densest(scope)
-
 
 @dataclass(frozen=True, eq=False)
 class Lookup(Node):
@@ -180,7 +173,7 @@ class Lookup(Node):
 
     def value(self, batch: Batch) -> Values:
         table = np.array(self._grid(batch.scope)[1], dtype=np.float64).T
-        return np.asarray(table[:, batch.code(self.choice)])
+        return np.asarray(table.take(batch.code(self.choice), axis=1))
 
     @once
     def _grid(self, scope: Scope) -> tuple[int, list[list[int]], bool]:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.loops.plain import Step, stepped
 from sulq.queries.facts import (
     LIMIT_BITS,
     Code,
@@ -79,9 +80,16 @@ class Node(ABC):
     def value(self, batch: Batch) -> Values:
         """The value on every row of a block: integers on the grid, shape (width, rows); codes: (rows,)."""
 
-    def sums(self, batch: Batch) -> Floats:
-        """The sum over the block, exact: see `facts` for why."""
-        return np.asarray(batch.number(self).sum(axis=1))
+    def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
+        """The sum over the block, exact: see `facts` for why.
+
+        Args:
+            batch: The block of rows.
+            steps: What every row's value goes through first.
+            weight: A number for each row, which its value is then multiplied by.
+        """
+        values = stepped(batch.number(self), steps)
+        return np.asarray(values.sum(axis=1) if weight is None else values @ weight)
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
         """A number's coordinates on a grid, one by one; not copied where they are columns as encoded."""
@@ -91,6 +99,7 @@ class Node(ABC):
         """The most numbers a row that summing this builds on its way."""
         return self.densest(scope)
 
+    @once
     def densest(self, scope: Scope) -> int:
         """The widest value among this expression and all it is made of."""
         facts = scope.facts(self)

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq import loops
-from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Node
+from sulq.queries.apart import apart
+from sulq.queries.expressions import Leaf, Node
 from sulq.queries.facts import BLOCK, EXACT, Integers
 from sulq.queries.scope import Batch, Floats, Scope, Values
+from sulq.queries.summands import Summand
 
 JOINT_CELLS, MANY_JOINT_CELLS = 2**12, 2**14
 """How many cells a joint table may have: the more, the fewer counts a row; but all of them are added up."""
@@ -53,11 +54,17 @@ class Marginals:
 
     def table(self, joint: NDArray[Any], wanted: Sequence[str]) -> NDArray[Any]:
         """The counts of some of the attributes, in the order asked for."""
-        keys = list(self.attributes)
-        others = tuple(axis for axis, key in enumerate(keys) if key not in wanted)
-        kept = [key for key in keys if key in wanted]
-        summed = joint.reshape([size for _, size in self.attributes.values()]).sum(axis=others)
-        return np.asarray(summed.transpose([kept.index(key) for key in wanted]).ravel())
+        axes = {key: axis for axis, key in enumerate(self.attributes)}
+        sizes = [size for _, size in self.attributes.values()]
+        kept = [axes[key] for key in dict.fromkeys(wanted)]
+        others = tuple(axis for axis in axes.values() if axis not in kept)
+        counts = joint.reshape(sizes).sum(axis=others).transpose(np.argsort(np.argsort(kept)))
+        if len(kept) == len(wanted):
+            return np.asarray(counts)
+        # A row has the same value of an attribute wherever that is asked for: all else are zeros.
+        table = np.zeros([sizes[axes[key]] for key in wanted], dtype=counts.dtype)
+        np.einsum(table, [axes[key] for key in wanted], kept)[...] = counts
+        return table
 
 
 class Kernel:
@@ -65,16 +72,24 @@ class Kernel:
 
     def __init__(self, parts: Sequence[Node], scope: Scope, rows: int) -> None:
         self.scope = scope
-        self.parts = list(parts)
-        self.leaves = {key: leaf for part in parts for key, leaf in part.leaves().items()}
         for part in parts:
             scope.number(part)
-        self._tables = {i: _table(part, scope) for i, part in enumerate(parts) if isinstance(part, OneHot)}
+        self.leaves = {key: leaf for part in parts for key, leaf in _leaves(part, scope).items()}
+        self._apart = [apart(part, scope) for part in parts]
+        summands = {key: summand for own in self._apart for key, summand in own.summands.items()}
         cells = JOINT_CELLS if rows < MANY_ROWS else MANY_JOINT_CELLS
-        self._joint = _packed(self._tables.values(), cells)
-        self._sums = [part for part in parts if not isinstance(part, OneHot)]
+        tables = ((summand, _table(summand, scope, cells)) for summand in summands.values())
+        self._tables = {summand.key: (summand, table) for summand, table in tables if table is not None}
+        self._joint = _packed([table for _, table in self._tables.values()], cells)
+        self._sums: dict[tuple[str, ...], list[Summand]] = {}
+        """What is not counted in tables, by its conditions: rows are chosen once for all that share them."""
+        for key, summand in summands.items():
+            if key not in self._tables:
+                chosen = () if summand.masked else summand.conditions
+                conditions = tuple(condition.key for condition in chosen)
+                self._sums.setdefault(conditions, []).append(summand)
         in_cache = min(BLOCK, max(2**13, WORKING_SET // max(len(self.leaves), 1)))
-        in_memory = max(1, MOST_NUMBERS // max(part.breadth(scope) for part in parts))
+        in_memory = max(1, MOST_NUMBERS // max(own.breadth for own in self._apart))
         most = min(in_cache if self._sums else COUNTED_AT_ONCE, in_memory)
         self.block = 2 ** (most.bit_length() - 1)
 
@@ -84,26 +99,30 @@ class Kernel:
         `room` is working memory that one thread hands over block after block.
         """
         batch = Batch(self.scope, columns, rows, room)
-        counted = [marginals.counts(batch) for marginals in self._joint]
-        return counted + [part.sums(batch).astype(np.int64) for part in self._sums]
+        sums = [marginals.counts(batch) for marginals in self._joint]
+        for conditions, summands in self._sums.items():
+            chosen = batch.only(summands[0].conditions) if conditions else batch
+            sums += [summand.sums(chosen).astype(np.int64) for summand in summands]
+        return sums
 
     def totals(self, running: Totals) -> list[NDArray[np.object_]]:
         """Each expression's exact sum, as Python integers in steps of its grid."""
         sums = running.result()
-        joint, others = sums[: len(self._joint)], iter(sums[len(self._joint) :])
-        answers = []
-        for i in range(len(self.parts)):
-            if i in self._tables:
-                wanted = self._tables[i].attributes
-                home = next(j for j, m in enumerate(self._joint) if m.attributes.keys() >= wanted.keys())
-                answers.append(self._joint[home].table(joint[home], list(wanted)))
-            else:
-                answers.append(next(others))
-        return [np.asarray(answer, dtype=object) for answer in answers]
+        keys = [summand.key for summands in self._sums.values() for summand in summands]
+        by_key = dict(zip(keys, sums[len(self._joint) :], strict=True))
+        for summand, table in self._tables.values():
+            wanted = table.attributes
+            home = next(i for i, m in enumerate(self._joint) if m.attributes.keys() >= wanted.keys())
+            keys = [node.key for node in (*summand.conditions, *summand.groups)]
+            # Of the truth values of all conditions together, the last is that all hold.
+            counts = self._joint[home].table(sums[home], keys).reshape(2 ** len(summand.conditions), -1)
+            by_key[summand.key] = counts[-1]
+        return [own.total(by_key) for own in self._apart]
 
     def nothing(self) -> Totals:
         """The totals of no rows at all."""
-        widths = [m.cells for m in self._joint] + [self.scope.number(part).width for part in self._sums]
+        widths = [m.cells for m in self._joint]
+        widths += [summand.width(self.scope) for summands in self._sums.values() for summand in summands]
         return Totals([np.zeros(width, dtype=np.int64) for width in widths])
 
 
@@ -152,12 +171,18 @@ def _added(
     return more if some is None else [one + other for one, other in zip(some, more, strict=True)]
 
 
-def _table(counted: OneHot, scope: Scope) -> Marginals:
-    choice = counted.choice
-    parts = choice.parts if isinstance(choice, Cross) else (choice,)
-    if len({part.key for part in parts}) < len(parts):
-        parts = (choice,)
-    return Marginals({part.key: (part, scope.code(part).size) for part in parts})
+def _leaves(part: Node, scope: Scope) -> dict[str, Leaf]:
+    return scope.remember((part.key, "leaves"), part.leaves)
+
+
+def _table(summand: Summand, scope: Scope, cells: int) -> Marginals | None:
+    """The table in which a summand's rows are counted, if that is what it does."""
+    if not summand.counts or any(scope.code(condition).size != 2 for condition in summand.conditions):
+        return None
+    attributes = (*summand.conditions, *summand.groups)
+    table = Marginals({node.key: (node, scope.code(node).size) for node in attributes})
+    # Where there are many groups, it takes less time to look at the chosen rows alone.
+    return table if not summand.conditions or table.cells <= cells else None
 
 
 def _packed(tables: Iterable[Marginals], cells: int) -> list[Marginals]:

@@ -6,18 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq import loops
 from sulq.errors import QueryError
+from sulq.loops import Step
 from sulq.queries.codes import OneHot
 from sulq.queries.expressions import Node, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, factors, number
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.queries.vectors import check_width, vector
-
-GROUPS_BY_PRODUCT = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,25 +95,13 @@ class Outer(Node):
         # Both sides of the shape are written out: what is left of no rows cannot be worked out.
         return (a[:, np.newaxis, :] * b[np.newaxis, :, :]).reshape(len(a) * len(b), batch.rows)
 
-    def sums(self, batch: Batch) -> Floats:
-        if isinstance(self.left, OneHot):
-            return self._grouped(self.left, batch)
+    def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         left, right = self._factors(batch.scope)
         a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
-        return loops.product(a, b).ravel()
+        return loops.product(a, b, steps, weight).ravel()
 
     def breadth(self, scope: Scope) -> int:
-        left = self.left.choice if isinstance(self.left, OneHot) else self.left
-        return max(left.densest(scope), self.right.densest(scope), GROUPS_BY_PRODUCT)
-
-    def _grouped(self, groups: OneHot, batch: Batch) -> Floats:
-        size = batch.scope.code(groups.choice).size
-        code = batch.code(groups.choice)
-        columns = self.right.coordinates(batch, self._factors(batch.scope)[1].bits)
-        if size <= GROUPS_BY_PRODUCT:
-            return loops.product(loops.Members(code, size), columns).ravel()
-        sums = [np.bincount(code, weights=column, minlength=size) for column in columns]
-        return np.stack(sums, axis=1, dtype=np.float64).ravel()
+        return max(self.left.densest(scope), self.right.densest(scope))
 
     def _values(self, batch: Batch) -> tuple[Floats, Floats]:
         left, right = self._factors(batch.scope)
@@ -132,7 +121,7 @@ class Gram(Node):
     def facts(self, scope: Scope) -> Number:
         x = self._factor(scope)
         check_width(x.width * (x.width + 1) // 2)
-        i, j = np.triu_indices(x.width)
+        i, j = _triangle(x.width)
         corners = np.stack([a[i] * b[j] for a in (x.low, x.high) for b in (x.low, x.high)])
         low, high = corners.min(axis=0), corners.max(axis=0)
         low[i == j] = np.maximum(low[i == j], 0)
@@ -150,12 +139,12 @@ class Gram(Node):
 
     def value(self, batch: Batch) -> Values:
         x = batch.number(self.inner, self._factor(batch.scope).bits)
-        i, j = np.triu_indices(len(x))
+        i, j = _triangle(len(x))
         return x[i] * x[j]
 
-    def sums(self, batch: Batch) -> Floats:
+    def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
-        return loops.gram(x)[np.triu_indices(len(x))]
+        return loops.gram(x, steps, weight)[_triangle(len(x))]
 
     def breadth(self, scope: Scope) -> int:
         return self.inner.densest(scope)
@@ -164,6 +153,13 @@ class Gram(Node):
     def _factor(self, scope: Scope) -> Number:
         inner = scope.number(self.inner)
         return factors(inner, inner)[1]
+
+
+@lru_cache(maxsize=32)
+def _triangle(width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows and columns of a square matrix on and above its diagonal."""
+    i, j = np.triu_indices(width)
+    return i, j
 
 
 def dot(left: str | Node, right: Node | Sequence[float]) -> Dot:

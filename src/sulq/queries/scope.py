@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from typing import Any, Protocol, TypeVar, cast
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.loops import Taken
 from sulq.queries.facts import Code, Number
 from sulq.schema import Schema
 
@@ -108,13 +109,19 @@ class Batch:
     """A block of encoded columns, by their leaves' keys; every expression on it is computed at most once."""
 
     def __init__(
-        self, scope: Scope, columns: Mapping[str, Values], rows: int, room: dict[str, Floats] | None = None
+        self,
+        scope: Scope,
+        columns: Mapping[str, Values],
+        rows: int,
+        room: dict[str, Floats] | None = None,
+        depth: int = 0,
     ) -> None:
         self.scope = scope
         self.columns = columns
         self.rows = rows
         self._values: dict[str, Values] = {}
         self._room = {} if room is None else room
+        self._depth = depth
 
     def value(self, expression: Readable) -> Values:
         known = self._values.get(expression.key)
@@ -143,17 +150,44 @@ class Batch:
             return values
         return np.asarray(values.astype(np.int64) - facts.low[0])
 
+    def encoded(self, keys: Sequence[str]) -> Sequence[Values]:
+        """Columns as they are encoded, not copied."""
+        if isinstance(self.columns, _Taken):
+            return Taken([self.columns.whole[key] for key in keys], self.columns.places)
+        return [self.columns[key] for key in keys]
+
     def room(self, expression: Readable, width: int) -> Floats:
         """An array for an expression's value, the same one block after block: fresh memory is slow."""
-        kept = self._room.get(expression.key)
+        name = f"{self._depth} {expression.key}"
+        kept = self._room.get(name)
         if kept is None or kept.size < width * self.rows:
-            kept = self._room[expression.key] = np.empty(width * self.rows)
+            kept = self._room[name] = np.empty(width * self.rows)
         return kept[: width * self.rows].reshape(width, self.rows)
 
-    def only(self, chosen: NDArray[np.bool_]) -> Batch:
-        """The block of the chosen rows alone."""
-        columns = {name: values[chosen] for name, values in self.columns.items()}
-        return Batch(self.scope, columns, int(np.count_nonzero(chosen)))
+    def only(self, conditions: Sequence[Readable]) -> Batch:
+        """The block of those rows alone where all conditions hold."""
+        chosen = np.logical_and.reduce([self.condition(condition) for condition in conditions])
+        return self.at(np.flatnonzero(chosen))
+
+    def at(self, places: NDArray[np.intp]) -> Batch:
+        """The block of the rows at some places alone.
+
+        Of several blocks made of this one, the last one made is good: they share their working memory.
+        """
+        return Batch(self.scope, _Taken(self.columns, places), len(places), self._room, self._depth + 1)
+
+
+class _Taken(dict[str, Values]):
+    """Some rows of columns, taken when a column is asked for."""
+
+    def __init__(self, columns: Mapping[str, Values], places: NDArray[np.intp]) -> None:
+        super().__init__()
+        self.whole = columns
+        self.places = places
+
+    def __missing__(self, key: str) -> Values:
+        taken = self[key] = self.whole[key].take(self.places)
+        return taken
 
 
 def regridded(values: Floats, shift: int) -> Floats:

@@ -51,7 +51,7 @@ class Vector(Node):
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
         if on == FEATURE_BITS and all(isinstance(part, Feature) for part in self.parts):
-            return [batch.value(part) for part in self.parts]
+            return batch.encoded([part.key for part in self.parts])
         return super().coordinates(batch, on)
 
 
@@ -145,7 +145,8 @@ class ClipNorm(Node):
             length = np.sqrt(np.einsum("ij,ij->j", values, values))
         bound = float(self._bound(facts))
         shortened = np.where(length > bound * SLACK, bound * SLACK / np.maximum(length, 1.0), 1.0)
-        return np.trunc(values * shortened)
+        shorter = np.multiply(values, shortened, out=batch.room(self, len(values)))
+        return np.trunc(shorter, out=shorter)
 
     def _bound(self, inner: Number) -> Fraction:
         """The bound in steps of the grid; no vector is longer than EXACT anyway."""
@@ -162,7 +163,7 @@ class ClipNorm(Node):
 
 @dataclass(frozen=True, eq=False)
 class Only(Node):
-    """A value where a condition holds, and zero elsewhere; summed by looking at the chosen rows alone."""
+    """A value where a condition holds, and zero elsewhere."""
 
     condition: Node
     inner: Node
@@ -183,12 +184,6 @@ class Only(Node):
 
     def value(self, batch: Batch) -> Values:
         return batch.number(self.inner) * batch.condition(self.condition)
-
-    def sums(self, batch: Batch) -> Floats:
-        return self.inner.sums(batch.only(batch.condition(self.condition)))
-
-    def breadth(self, scope: Scope) -> int:
-        return max(self.inner.breadth(scope), self.condition.densest(scope))
 
 
 def vector(*parts: Operand) -> Vector:

@@ -45,18 +45,23 @@ def summed(
     different = {part.key: part for part in parts}
     kernel = Kernel(list(different.values()), scope, rows)
     columns = load(kernel.leaves)
-    starts = iter(range(0, rows, kernel.block))
-    workers: list[tuple[Totals, dict[str, Floats]]] = [(kernel.nothing(), {}) for _ in range(threads)]
+    starts = range(0, rows, kernel.block)
+    workers: list[tuple[Totals, dict[str, Floats]]] = [
+        (kernel.nothing(), {}) for _ in range(max(1, min(threads, len(starts))))
+    ]
     with Progress("summing", rows) as progress:
 
-        def work(own: tuple[Totals, dict[str, Floats]], start: int) -> None:
-            totals, room = own
+        def work(worker: tuple[Totals, dict[str, Floats]], start: int) -> None:
+            totals, room = worker
             stop = min(start + kernel.block, rows)
             block = {key: column.read(start, stop) for key, column in columns.items()}
             totals.add(kernel.sums(block, stop - start, room))
             progress.advance(stop - start)
 
-        share_out(work, workers, starts)
+        if len(starts) == 1:
+            work(workers[0], 0)  # to start a thread would take longer than the sums of a small table
+        else:
+            share_out(work, workers, iter(starts))
     running = workers[0][0]
     for totals, _ in workers[1:]:
         running.merge(totals)
