@@ -25,5 +25,5 @@ ROUNDS = [
     sulq.Round([sulq.count(where=sulq.parity(["b", col("d") == "yes"], [1, 0]))], share="0.001"),
     sulq.Round([sulq.total(sulq.gram(sulq.clip_norm(sulq.vector(X, 1, sulq.features(col("r") + 1)), 1.5, 1)))]),
     sulq.Round([sulq.total(sulq.outer(X, X)), sulq.total(sulq.dot(X, [1, -2])), sulq.total(Only(col("b"), X))]),
-    sulq.Round([sulq.count(by=Route((col("b"), col("c")), ((0, 1, 2), (0,), (1, 1, 1, 1, 1)[:1]), 2))]),
+    sulq.Round([sulq.count(by=Route((col("b"), col("c")), ((0, 1, 2), (0,), (1,)), 2))]),
 ]
