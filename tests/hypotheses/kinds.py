@@ -32,9 +32,7 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "parity": ParityRule(SCHEMA, ORIGIN, (col("old"), col("income") > 0.1, Constant(1)), (1, 0, 1)),
     "selected": Selected(SCHEMA, ORIGIN, SELECTED, "plan and age"),
     "centres": Centres(SCHEMA, ORIGIN, ("age", "income"), ((-0.5, 0.25), (0.1, 1.0)), (10.0, -2.5)),
-    "components": Components(
-        SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4
-    ),
+    "components": Components(SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4),
     "halfspace": Halfspace(SCHEMA, ORIGIN, "old", ("age", "income"), (0.5, 2.0), -1.0, None),
     "halfspace_of_a_category": Halfspace(SCHEMA, None, "plan", ("age",), (0.5,), 0.0, ("full", "some")),
     "masked_parity": MaskedParityRule(

@@ -21,9 +21,15 @@ ROUNDS = [
     sulq.Round([sulq.total(sulq.where((col("c") == "u") | ~col("b"), col("r") - 0.5, 1e12 * col("i")))]),
     sulq.Round([sulq.mean(sulq.clip("r", 0, 2.5), where=(col("i") >= 1) & (col("d") != "é✓\n"))]),
     sulq.Round([sulq.count(by=[sulq.bins("r", [0, 1.25]), sulq.nearest(X, [[0, 0.1], [1, -1]])])]),
-    sulq.Round([sulq.total(sulq.one_hot(sulq.cross("c", "b"))), sulq.total(sulq.lookup("c", [1, 2, 3, 0.1]))]),
+    sulq.Round(
+        [sulq.total(sulq.one_hot(sulq.cross("c", "b"))), sulq.total(sulq.lookup("c", [1, 2, 3, 0.1]))]
+    ),
     sulq.Round([sulq.count(where=sulq.parity(["b", col("d") == "yes"], [1, 0]))], share="0.001"),
-    sulq.Round([sulq.total(sulq.gram(sulq.clip_norm(sulq.vector(X, 1, sulq.features(col("r") + 1)), 1.5, 1)))]),
-    sulq.Round([sulq.total(sulq.outer(X, X)), sulq.total(sulq.dot(X, [1, -2])), sulq.total(Only(col("b"), X))]),
+    sulq.Round(
+        [sulq.total(sulq.gram(sulq.clip_norm(sulq.vector(X, 1, sulq.features(col("r") + 1)), 1.5, 1)))]
+    ),
+    sulq.Round(
+        [sulq.total(sulq.outer(X, X)), sulq.total(sulq.dot(X, [1, -2])), sulq.total(Only(col("b"), X))]
+    ),
     sulq.Round([sulq.count(by=Route((col("b"), col("c")), ((0, 1, 2), (0,), (1,)), 2))]),
 ]

@@ -15,9 +15,9 @@ from rich.text import Text
 from sulq.errors import QueryError
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
-from sulq.queries.canonical import parse
 from sulq.queries.expressions import Column, Compare, Constant, Node, Not, Operand, node
 from sulq.queries.query import Query, mean
+from sulq.queries.reading import parse
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
 from sulq.sources.source import open as open_source

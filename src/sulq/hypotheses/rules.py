@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.pictures import chips
-from sulq.queries.codes import Parity as ParityNode
-from sulq.queries.codes import parity
+from sulq.queries.codes import Xor, parity
 from sulq.queries.expressions import And, Constant, Node
 
 ONE = Constant(1)
@@ -63,7 +62,7 @@ class ParityRule(Hypothesis):
     mask: tuple[int, ...]
 
     @property
-    def expression(self) -> ParityNode:
+    def expression(self) -> Xor:
         return parity(self.features, self.mask)
 
     def describe(self) -> str:

@@ -12,10 +12,10 @@ from rich.console import RenderableType
 
 from sulq.hypotheses.hypothesis import Hypothesis, Origin, words
 from sulq.pictures import tree as pictures
-from sulq.queries.canonical import parse
 from sulq.queries.codes import Bins, Cross, Lookup
 from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
+from sulq.queries.reading import parse
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 from sulq.schema import Schema

@@ -21,10 +21,11 @@ from sulq.numbers import Numeric
 from sulq.oracles.curator import Curator
 from sulq.privacy.calibration import Calibration, Terms
 from sulq.queries.choose import Choice
+from sulq.queries.former import former_form
 from sulq.queries.query import Neighbours, Query
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
-from sulq.wire import check_run
+from sulq.wire import canonical, check_run, digest
 
 if TYPE_CHECKING:
     from sulq.sources.source import Source
@@ -105,7 +106,7 @@ class ChunkCurator(Curator):
             form = {"chunk": place, "round": round_.form, "query": number}
             released = self.release(form, Fraction(0), look, run)
             [answer] = own._read(one, terms, released)
-            found.append(self._scaled(answer, round_.queries[number]))
+            found.append(self._scaled(answer, round_.by_sums[number]))
         self.queries += len(found)
         self.rounds -= len(found) - 1
         return found
@@ -125,7 +126,7 @@ class ChunkCurator(Curator):
         """How far off each answer would be by its noise, but for a chance of `beta` each; see `Curator`."""
         alone = self._of(np.arange(self._size))
         errors = [alone.error(self._alone(query), beta)[0] for query in self._queries(round_)]
-        scales = [self._scale(query) for query in round_.queries]
+        scales = [self._scale(query) for query in round_.by_sums]
         return [None if error is None else scale * error for error, scale in zip(errors, scales, strict=True)]
 
     def part(self, share: Numeric) -> Curator:
@@ -153,7 +154,7 @@ class ChunkCurator(Curator):
     def _queries(self, round_: Round) -> Sequence[Query | Choice]:
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-        return round_.queries
+        return round_.by_sums
 
     def _alone(self, query: Query | Choice) -> Round:
         """What a chunk is asked: the query by itself, with all that it may spend."""
@@ -178,13 +179,17 @@ class ChunkCurator(Curator):
     def _taken(self, round_: Round, run: str) -> list[int]:
         """The chunks of a round's queries: those that it took before, or the next that nobody took."""
         _check(run)
-        owner = f"{hashlib.sha256(run.encode()).hexdigest()} {round_.key}"
-        names = [f"{owner} {number}" for number in range(len(round_.queries))]
+        former = former_form(round_)
+        keys = [round_.key] if former is None else [round_.key, digest(canonical(former))]
         known = {
             entry.answer: json.loads(entry.question)["chunk"]
             for entry in self.ledger.entries()
             if entry.kind == "answer" and entry.run == CHUNKS
         }
+        names = []
+        for number in range(len(round_.queries)):
+            now, *before = [f"{digest(run)} {key} {number}" for key in keys]
+            names.append(next((name for name in before if name in known and now not in known), now))
         wanted, left = sum(name not in known for name in names), self.chunks - len(known)
         if wanted > left:
             raise BudgetError("chunks", requested=Fraction(wanted), remaining=Fraction(left))

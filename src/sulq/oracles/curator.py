@@ -19,6 +19,7 @@ from sulq.numbers import Numeric, rational
 from sulq.privacy.calibration import Calibration, Contest, Piece, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
+from sulq.queries.former import former_data
 from sulq.queries.query import Neighbours, Query, moves, reach
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
@@ -70,7 +71,9 @@ class Curator:
         resumed by asking everything again. Raises BudgetError, with nothing spent, if too little is left.
         """
         terms = self.terms(round_)
-        answer = self._paid(run, self._entry(round_), terms.cost, lambda: self._release(round_, terms))
+        question, formerly = self._entry({"round": round_.form})
+        look = partial(self._release, round_, terms)
+        answer = self._paid(run, question, terms.cost, look, formerly)
         self.rounds += 1
         self.queries += len(round_.queries)
         return self._read(round_, terms, json.loads(answer))
@@ -93,8 +96,8 @@ class Curator:
         >>> curator.spent
         Fraction(1, 4)
         """
-        question = canonical({"release": form, "allowance": str(self.allowance)})
-        answer = self._paid(run, question, cost, lambda: json.dumps(look()))
+        question, formerly = self._entry({"release": form})
+        answer = self._paid(run, question, cost, lambda: json.dumps(look()), formerly)
         self.rounds += 1
         return json.loads(answer)
 
@@ -105,7 +108,8 @@ class Curator:
         the ledger already: it is free, and the rest is to be looked at again with the next round.
         """
         cost = self.cost(round_)
-        if self.ledger.charged(run, self._entry(round_)):
+        question, formerly = self._entry({"round": round_.form})
+        if self.ledger.charged(run, question, formerly=formerly):
             return False
         if ahead.share is not None and self.calibration.unit != "queries":
             cost = max(cost, ahead.share * self.allowance * self.calibration.total)
@@ -126,7 +130,7 @@ class Curator:
         terms, scope = self.terms(round_), self.source.scope
         noises, selections = iter(terms.noises), iter(terms.selections)
         errors: list[float | None] = []
-        for query in round_.queries:
+        for query in round_.by_sums:
             if isinstance(query, Choice):
                 groups = math.prod(query.shape(scope))
                 errors.append(chosen(query, [0] * groups, next(selections), scope).radius(beta))
@@ -175,12 +179,12 @@ class Curator:
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         pieces = [
             self._piece(query, part)
-            for query in round_.queries
+            for query in round_.by_sums
             if isinstance(query, Query)
             for part in query.parts
         ]
-        contests = [self._contest(query) for query in round_.queries if isinstance(query, Choice)]
-        stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
+        contests = [self._contest(query) for query in round_.by_sums if isinstance(query, Choice)]
+        stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.by_sums]
         if any(stated):
             if not all(stated) or round_.share is not None:
                 raise QueryError(
@@ -226,11 +230,15 @@ class Curator:
             weight=choice.weight,
         )
 
-    def _entry(self, round_: Round) -> str:
-        """What the ledger knows a round by."""
-        return canonical({"round": round_.form, "allowance": str(self.allowance)})
+    def _entry(self, asked: dict[str, Any]) -> tuple[str, str | None]:
+        """What the ledger knows a question by, and what a ledger of version 0 knew it by, if it did."""
+        form = asked | {"allowance": str(self.allowance)}
+        former = former_data(form)
+        return canonical(form), None if former is None else canonical(former)
 
-    def _paid(self, run: str, question: str, cost: Fraction, look: Callable[[], str]) -> str:
+    def _paid(
+        self, run: str, question: str, cost: Fraction, look: Callable[[], str], formerly: str | None
+    ) -> str:
         """What `look` says of the rows, or said of them before in this run; the charge comes first."""
         check_run(run)
         taken: list[Part] = []
@@ -238,10 +246,10 @@ class Curator:
             for part in self.parts:
                 if part.take(run, question, cost):
                     taken.append(part)  # noqa: PERF401, the next part may refuse
-            return self.ledger.release(run, question, cost, partial(sheltered, look))
+            return self.ledger.release(run, question, cost, partial(sheltered, look), formerly=formerly)
         except SulqError:
             # Whatever a part gave for a question that was not charged after all is the part's again.
-            if taken and not self.ledger.charged(run, question):
+            if taken and not self.ledger.charged(run, question, formerly=formerly):
                 for part in taken:
                     part.give_back(run, question)
             raise
@@ -276,7 +284,7 @@ class Curator:
         sums, choices = iter(released["sums"]), iter(released["choices"])
         noises, selections = iter(terms.noises), iter(terms.selections)
         answers = []
-        for query in round_.queries:
+        for query in round_.by_sums:
             if isinstance(query, Choice):
                 answers.append(chosen(query, next(choices), next(selections), scope))
             else:

@@ -49,9 +49,9 @@ class Exact:
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         scope = self.source.scope
-        sums = iter(self.source.sums([part for query in round_.queries for part in query.parts]))
+        sums = iter(self.source.sums([part for query in round_.by_sums for part in query.parts]))
         answers = []
-        for query in round_.queries:
+        for query in round_.by_sums:
             own = [next(sums) for _ in query.parts]
             if isinstance(query, Choice):
                 best = query.scores(own, scope).argmax(axis=0)

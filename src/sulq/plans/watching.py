@@ -169,7 +169,7 @@ def questions_of(
 ) -> tuple[Question, ...]:
     """What a round asks, queries that would be told in the same words taken together."""
     found: dict[str, Question] = {}
-    for number, query in enumerate(round_.queries):
+    for number, query in enumerate(round_.by_sums):
         said = _question(query, scope)
         if answers is not None:
             said = replace(said, error=_radius(answers[number]))

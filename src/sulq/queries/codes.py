@@ -25,6 +25,8 @@ TABLE_BITS = 30
 class Bins(Node):
     """Which of the intervals between public edges a number falls into; an edge belongs to the right."""
 
+    wire = "bins"
+
     inner: Node
     edges: tuple[float, ...]
 
@@ -62,6 +64,8 @@ class Nearest(Node):
     The rows and the centres are integers on one grid, and ‖c‖² − 2·c·x is computed exactly, so that no
     other row and no rounding can turn a tie.
     """
+
+    wire = "nearest"
 
     point: Node
     centres: tuple[tuple[float, ...], ...]
@@ -107,6 +111,8 @@ class Nearest(Node):
 class Cross(Node):
     """Several choices at once, the last one varying fastest."""
 
+    wire = "cross"
+
     parts: tuple[Node, ...]
 
     def __post_init__(self) -> None:
@@ -132,6 +138,8 @@ class Cross(Node):
 class OneHot(Node):
     """A choice as a vector with a single 1."""
 
+    wire = "one hot"
+
     choice: Node
 
     def facts(self, scope: Scope) -> Number:
@@ -152,6 +160,8 @@ class OneHot(Node):
 @dataclass(frozen=True, eq=False)
 class Lookup(Node):
     """A public number, or vector of numbers, for each possibility of a choice."""
+
+    wire = "lookup"
 
     choice: Node
     table: tuple[tuple[float, ...], ...]
@@ -192,8 +202,10 @@ class Lookup(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Parity(Node):
+class Xor(Node):
     """Whether an odd number of the masked bits are 1."""
+
+    wire = "xor"
 
     bits: tuple[Node, ...]
     mask: tuple[int, ...]
@@ -202,6 +214,7 @@ class Parity(Node):
         super().__post_init__()
         if len(self.bits) != len(_listed(self.mask)) or any(m not in (0, 1) for m in self.mask):
             raise QueryError(f"a parity of {len(self.bits)} bits needs a mask of as many zeros and ones")
+        object.__setattr__(self, "mask", tuple(map(int, self.mask)))
 
     def facts(self, scope: Scope) -> Number:
         for bit in self.bits:
@@ -246,9 +259,9 @@ def lookup(choice: str | Node, table: Sequence[float] | Sequence[Sequence[float]
     return Lookup(named(choice), entries)
 
 
-def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Parity:
+def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Xor:
     """Whether an odd number of those bits whose mask is 1 are true."""
-    return Parity(tuple(map(named, bits)), tuple(int(m) for m in mask))
+    return Xor(tuple(map(named, bits)), tuple(int(m) for m in mask))
 
 
 def _numbers(values: object) -> tuple[float, ...]:

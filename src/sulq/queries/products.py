@@ -24,6 +24,8 @@ GROUPS_BY_PRODUCT = 24
 class Dot(Node):
     """The inner product of two vectors, exact on the factors' grids."""
 
+    wire = "dot"
+
     left: Node
     right: Node
 
@@ -63,6 +65,8 @@ class Dot(Node):
 @dataclass(frozen=True, eq=False)
 class Outer(Node):
     """All products of a coordinate of one vector with a coordinate of another, row by row of the matrix."""
+
+    wire = "outer"
 
     left: Node
     right: Node
@@ -126,6 +130,8 @@ class Outer(Node):
 @dataclass(frozen=True, eq=False)
 class Gram(Node):
     """The upper triangle of x xᵀ, row by row: each product of two coordinates once."""
+
+    wire = "gram"
 
     inner: Node
 

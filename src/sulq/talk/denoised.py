@@ -84,7 +84,7 @@ class Denoised(Wrapper):
         scope = Scope(self.schema)
         return [
             _combined(query, [next(answers) for _ in own], own, scope)
-            for query, own in zip(round_.queries, asked, strict=True)
+            for query, own in zip(round_.by_sums, asked, strict=True)
         ]
 
     def inside(self, round_: Round) -> Round:
@@ -113,7 +113,7 @@ class Denoised(Wrapper):
         """What is asked instead of each query, and all that as a round."""
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-        asked = [self._rewritten(query) for query in round_.queries]
+        asked = [self._rewritten(query) for query in round_.by_sums]
         return asked, Round([query for own in asked for query in own], round_.share)
 
     def _rewritten(self, query: Query | Choice) -> Sequence[Query | Choice]:
