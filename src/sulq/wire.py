@@ -20,6 +20,7 @@ from sulq.errors import LedgerError, QueryError, SulqError
 T = TypeVar("T")
 LONGEST = 2**26
 """How many letters of JSON are read at once, at most."""
+LONGEST_LINE = 500
 
 
 def canonical(value: Any) -> str:
@@ -193,12 +194,16 @@ def reading(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except QueryError:
-        raise
     except SulqError as refusal:
-        raise QueryError(str(refusal)) from None
+        raise QueryError(_line(str(refusal))) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
         raise QueryError(f"this is not the form of {what}") from None
+
+
+def _line(words: str) -> str:
+    """Words on one line, without the end of what would fill more than a few."""
+    line = " ".join(words.split())
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
 
 
 def _finite(number: str) -> float:

@@ -26,6 +26,8 @@ class Rule(Hypothesis):
     array([ True, False])
     """
 
+    wire = "rule"
+
     literals: tuple[Node, ...]
 
     @property
@@ -58,6 +60,8 @@ class ParityRule(Hypothesis):
     array([ True, False])
     """
 
+    wire = "parity"
+
     features: tuple[Node, ...]
     mask: tuple[int, ...]
 
@@ -86,6 +90,8 @@ class Selected(Hypothesis):
     >>> Selected(schema, None, sulq.col("age") >= 65, "age from 65").predict({"age": [3, 70]})
     array([False,  True])
     """
+
+    wire = "selected"
 
     said: Node
     words: str
