@@ -16,6 +16,7 @@ from sulq.errors import QueryError
 from sulq.queries.expressions import Constant, Node, named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
+from sulq.renamed import moved
 
 MOST_CELLS = 2**26
 TABLE_BITS = 30
@@ -277,3 +278,6 @@ def _listed(values: object) -> tuple[Any, ...]:
     if not isinstance(values, tuple | list | np.ndarray):
         raise QueryError(f"a list is needed here, not {values!r}")
     return tuple(values)
+
+
+__getattr__ = moved("sulq.queries.codes", {"Parity": "sulq.queries.codes.Xor"})
