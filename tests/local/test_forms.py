@@ -120,13 +120,13 @@ def test_what_is_no_randomizer_is_refused_in_one_line(form: Any, said: str) -> N
     assert said in refusal(randomizer_of, form)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.one_of(json_values, tampered(st.sampled_from([each.form for each in EVERY]))))
 def test_whatever_comes_as_a_randomizer_is_read_or_refused(form: Any) -> None:
     check_reader(from_json, lambda randomizer: randomizer.form, form)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tampered(st.sampled_from([each.form for each in EVERY])))
 def test_whatever_is_read_can_be_used(form: Any) -> None:
     """No chance that somebody sent makes a randomizer that fails, or estimates nothing."""

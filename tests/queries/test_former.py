@@ -52,7 +52,7 @@ def _nodes(form: Any) -> list[Any]:
     return [form, *found] if isinstance(form, dict) and "node" in form else found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rounds)
 def test_the_former_form_is_read_as_the_same_round(round_: sulq.Round) -> None:
     former = former_form(round_)
@@ -60,7 +60,7 @@ def test_the_former_form_is_read_as_the_same_round(round_: sulq.Round) -> None:
     assert upgraded_round(former) == round_.form
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tampered(rounds.map(former_form)))
 def test_whatever_comes_as_a_round_of_version_0_is_read_or_refused(form: Any) -> None:
     check_reader(parse_round, lambda round_: round_.form, form)

@@ -115,7 +115,7 @@ def test_what_is_no_answer_is_refused(form: Any) -> None:
         Answer.from_json("{")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_whatever_comes_as_an_answer_is_read_or_refused(data: st.DataObject) -> None:
     answers = [Answer(np.arange(6.0).reshape(2, 3), law, AXES) for law in LAWS.values()]
