@@ -32,6 +32,14 @@ def test_a_module_of_before_is_the_module_of_today(name: str) -> None:
     assert new.__spec__ is not None and new.__spec__.name == MODULES[name]
 
 
+def test_the_expression_that_was_called_parity_is_found_with_a_warning() -> None:
+    codes = importlib.import_module("sulq.queries.codes")
+    with pytest.warns(
+        DeprecationWarning, match=r"sulq\.queries\.codes\.Parity is sulq\.queries\.codes\.Xor now"
+    ):
+        assert codes.Parity is codes.Xor
+
+
 def test_an_unknown_name_is_an_ordinary_error() -> None:
     with pytest.raises(AttributeError, match="module 'sulq' has no attribute 'Nonsense'"):
         sulq.Nonsense  # noqa: B018

@@ -51,6 +51,7 @@ MODULES = {
     "sulq.privacy.ledger_file": "sulq.ledger.sqlite",
     "sulq.privacy.parts": "sulq.ledger.parts",
     "sulq.privacy.purpose": "sulq.ledger.purpose",
+    "sulq.queries.canonical": "sulq.queries.reading",
     "sulq.samples.masked_parity": "sulq.theory.masked_examples",
     "sulq.sources.cohort": "sulq.sources.subset",
 }
@@ -92,8 +93,8 @@ TOP = {
     "masked_parity_schema": "sulq.theory.masked_parity_schema",
     "occam_rows": "sulq.classes.sizes.occam_rows",
     "parity_rows": "sulq.classes.sizes.parity_rows",
-    "parse": "sulq.queries.canonical.parse",
-    "parse_round": "sulq.queries.canonical.parse_round",
+    "parse": "sulq.queries.reading.parse",
+    "parse_round": "sulq.queries.reading.parse_round",
     "perceptron_rounds": "sulq.learners.perceptron.perceptron_rounds",
     "vc_rows": "sulq.classes.sizes.vc_rows",
     "worst_answers": "sulq.theory.worst_answers",

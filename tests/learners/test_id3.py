@@ -20,7 +20,7 @@ from sulq.errors import QueryError, SchemaError
 from sulq.hypotheses.tree import End, Split, Tree
 from sulq.learners import id3
 from sulq.learners.id3 import ID3
-from sulq.queries.canonical import parse
+from sulq.queries.reading import parse
 from sulq.queries.routes import Route
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Noise

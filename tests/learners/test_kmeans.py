@@ -246,7 +246,7 @@ def test_centres_survive_json() -> None:
 
 
 def test_other_text_is_refused() -> None:
-    with pytest.raises(sulq.QueryError, match="not the text of a Centres"):
+    with pytest.raises(sulq.QueryError, match=r"kind 'centres' has .*: schema is missing"):
         Centres.from_json('{"origin": null}')
 
 

@@ -121,7 +121,7 @@ def test_a_private_hypothesis_holds_no_exact_statistic(people):
     exact, found = once.learn(people.exact()), once.learn(people.curator(epsilon=0.1))
     assert not set(exact.weights) & set(found.weights) and exact.intercept != found.intercept
     assert set(json.loads(found.to_json())) == {
-        "schema", "origin", "label", "features", "weights", "intercept", "values"
+        "hypothesis", "is", "schema", "origin", "label", "features", "weights", "intercept", "values"
     }  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def test_json_and_back(people, frame):
         read = Halfspace.from_json(found.to_json())
         assert read == found
         assert (read.predict(frame) == found.predict(frame)).all()
-    with pytest.raises(sulq.QueryError, match="not the text of a Halfspace"):
+    with pytest.raises(sulq.QueryError, match="not the form of a hypothesis"):
         Halfspace.from_json("[]")
 
 

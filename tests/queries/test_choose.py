@@ -57,6 +57,6 @@ def test_purity_sees_what_majorities_do_not() -> None:
 
 def test_a_choice_is_read_back_with_its_score() -> None:
     asked = sulq.Round([sulq.choose(["a"], label="y", score="purity")], share=1)
-    assert sulq.queries.canonical.parse_round(asked.canonical) == asked
+    assert sulq.queries.reading.parse_round(asked.canonical) == asked
     with pytest.raises(sulq.QueryError, match="purity"):
         sulq.choose(["a"], label="y", score="gain")  # type: ignore[arg-type]

@@ -83,7 +83,7 @@ def test_it_stays_in_its_process() -> None:
     assert function.key == function.key
     assert function.key != sulq.row_function(lambda rows: rows["n"], ["n"], 0, 9).key
     with pytest.raises(sulq.QueryError, match="process that made it"):
-        sulq.queries.canonical.parse(function.form)
+        sulq.queries.reading.parse(function.form)
     assert (function + 1).given(kg=sulq.col("n")).key == (function + 1).key
     with pytest.raises(sulq.QueryError, match="cannot be replaced"):
         function.given(n=sulq.col("kg"))

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import sulq
-from sulq.queries.canonical import NODES
 from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
 from sulq.queries.kernel import Kernel
+from sulq.queries.nodes import NODES
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
@@ -93,7 +93,7 @@ def check_without_rows(expression: Node) -> None:
 
 def test_the_list_of_expressions_is_complete() -> None:
     found = set().union(*map(kinds, EVERY_NODE))
-    assert found == {*NODES, "Function"}
+    assert found == {*NODES, "function"}
 
 
 @pytest.mark.parametrize("expression", EVERY_NODE, ids=lambda node: type(node).__name__)

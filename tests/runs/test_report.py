@@ -111,7 +111,7 @@ def test_a_report_needs_nothing_else_and_tells_all_there_is() -> None:
         "This run cost ε = 1 of a budget of ε = 1",
         "ε = 0.25 was left in the ledger people.ledger",
         "What this does not say",
-        "sulq.hypotheses.Tree.from_json",
+        "sulq.Hypothesis.from_json",
         *(asked.describe() for asked in told.asked),
         *(asked.errors() for asked in told.asked),
     ):
@@ -122,7 +122,7 @@ def test_a_report_needs_nothing_else_and_tells_all_there_is() -> None:
 def test_the_json_on_the_page_is_the_hypothesis() -> None:
     told = outcome()
     text = Page(report(told, "A tree")).text
-    read = sulq.hypotheses.Tree.from_json(text[text.index('{\n "schema"') : text.rindex("}") + 1])
+    read = sulq.hypotheses.Tree.from_json(text[text.index('{\n "hypothesis"') : text.rindex("}") + 1])
     assert read.to_json() == told.hypothesis.to_json()
 
 

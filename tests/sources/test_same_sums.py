@@ -17,8 +17,7 @@ import pytest
 
 import sulq
 from sulq.queries import kernel
-from sulq.sources import readers
-from sulq.sources import source as sources
+from sulq.sources import passes, readers
 
 SCHEMA = sulq.Schema(
     {
@@ -197,5 +196,5 @@ def test_a_table_of_one_block_is_summed_without_starting_a_thread(monkeypatch: p
     def refuse(*_: object) -> None:
         raise AssertionError("a thread was asked for")
 
-    monkeypatch.setattr(sources, "ThreadPoolExecutor", refuse)
+    monkeypatch.setattr(passes, "ThreadPoolExecutor", refuse)
     assert totals(source) == expected

@@ -9,15 +9,18 @@ import pickle
 from fractions import Fraction
 from typing import Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 import sulq
 from sulq.local.tails import Bounded, LaplaceMeans
-from sulq.talk.answers import Answer
+from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import BestOf, Gap
 from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
+from tests.forms import check_reader, json_values, refusal, tampered
 from tests.oracles.curators import people
 
 col = sulq.col
@@ -114,8 +117,32 @@ def test_what_is_no_answer_is_refused(form: Any) -> None:
         Answer.from_json("{")
 
 
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_whatever_comes_as_an_answer_is_read_or_refused(data: st.DataObject) -> None:
+    answers = [Answer(np.arange(6.0).reshape(2, 3), law, AXES) for law in LAWS.values()]
+    forms = st.sampled_from([answer.form() for answer in answers])
+    form = data.draw(st.one_of(json_values, tampered(forms)))
+    check_reader(Answer.from_json, lambda answer: answer.form(), form)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"answer": 2}, "this is an answer of version 2, and version 1 is the one that is known here"),
+        ({"more": 1}, "an answer has answer, value, axes, law: 'more' is not known"),
+        ({"axes": [{"name": "a"}]}, "an axis of an answer has name, labels: labels is missing"),
+        ({"axes": [{"name": 1, "labels": None}]}, "the name and the labels of an axis are texts"),
+        ({"law": {"law": "Exactly"}}, "'Exactly' is no law of errors; there are exact,"),
+    ],
+)
+def test_an_answer_is_refused_in_one_line(changes: dict[str, Any], said: str) -> None:
+    assert said in refusal(Answer.of, Answer(1.0).form() | changes)
+
+
 # Laws
 
+AXES = (Axis("a", ("no", "yes")), Axis("b", None))
 ONE = Fraction(1)
 LAPLACE = Noise("laplace", Fraction(7, 2), Fraction(1, 4), 3)
 GAUSSIAN = Noise("gaussian", Fraction(49, 4), Fraction(1, 4), 3)
@@ -163,8 +190,8 @@ def test_the_deviation_of_noise_is_that_of_what_is_drawn(law: Noise) -> None:
 
 def test_how_noise_follows_from_a_share() -> None:
     asked = [sulq.Round([sulq.count(where=col("a"))], share=share) for share in ("1/4", 1)]
-    for settings in ({"epsilon": 1}, {"rho": 1}):
-        small, large = (people().curator(**settings).ask(own)[0] for own in asked)
+    for budget in ({"epsilon": 1}, {"rho": 1}):
+        small, large = (people().curator(**budget).ask(own)[0] for own in asked)
         grown = small.deviation / large.deviation
         assert grown == pytest.approx(4 ** float(small.law.power), rel=0.05)
     crowd = people(100_000).crowd(epsilon=1)

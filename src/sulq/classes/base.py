@@ -14,10 +14,10 @@ from sulq.classes.transforms import Integers
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.privacy.gf2 import Bits
-from sulq.queries.canonical import parse
 from sulq.queries.expressions import Node
+from sulq.queries.nodes import node_of
 from sulq.schema import Schema
-from sulq.wire import canonical
+from sulq.wire import canonical, entry, members, reading
 
 Look = Callable[[Node], NDArray[Any]]
 """Gives an expression's value on every row."""
@@ -83,17 +83,12 @@ def class_of(form: Any) -> HypothesisClass:
     >>> class_of(Stumps(bins=4).form) == Stumps(bins=4)
     True
     """
-    name = form.get("class") if isinstance(form, Mapping) else None
-    if not isinstance(name, str) or name not in CLASSES:
-        raise QueryError(f"{name!r} is no class of hypotheses; there are {', '.join(sorted(CLASSES))}")
-    given = {key: value for key, value in form.items() if key != "class"}
-    expected = {field.name for field in fields(CLASSES[name])}  # type: ignore[arg-type]
-    if given.keys() != expected:
-        raise QueryError(f"the class {name!r} has {sorted(expected)}, not {sorted(map(str, given))}")
-    try:
-        return CLASSES[name](**{key: _read(value) for key, value in given.items()})
-    except UNREADABLE:
-        raise QueryError(f"this is not the form of the class {name!r}") from None
+    with reading("a class of hypotheses"):
+        name = form.get("class") if isinstance(form, Mapping) else None
+        cls = entry(name, CLASSES, "class of hypotheses")
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        given = members(form, f"the class {name!r}", ["class", *names])
+        return cls(**{each: _read(given[each]) for each in names})
 
 
 def check_size(hypotheses: HypothesisClass, setting: Setting) -> int:
@@ -128,5 +123,5 @@ def _plain(value: Any) -> Any:
 
 def _read(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return parse(value) if "node" in value else {name: _read(each) for name, each in value.items()}
+        return node_of(value) if "node" in value else {name: _read(each) for name, each in value.items()}
     return tuple(map(_read, value)) if isinstance(value, list) else value

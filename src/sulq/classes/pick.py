@@ -21,14 +21,16 @@ from sulq.numbers import make_rational, percent
 from sulq.privacy.calibration import Contest, Pure, Settled, Way
 from sulq.privacy.many_candidates import choose
 from sulq.queries.attributes import condition
-from sulq.queries.canonical import QUESTIONS, parse
 from sulq.queries.expressions import Node, col
+from sulq.queries.nodes import node_of
+from sulq.queries.question import QUESTIONS
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.choice_laws import Gap
 from sulq.talk.law_forms import Law
 from sulq.talk.laws import Exactly
 from sulq.talk.row_questions import PublicFacts, RowQuestion, SeenRows
+from sulq.wire import exact, members
 
 
 @dataclass(frozen=True)
@@ -162,8 +164,10 @@ def _per_row(settled: Settled) -> float:
 
 
 def _read(form: Mapping[str, Any]) -> Pick:
-    settings = (form["weight"], form["way"], form["error"], form["beta"])
-    return Pick(class_of(form["of"]), parse(form["label"]), *settings)
+    given = members(form, "a pick", ["query", "of", "label", "weight", "way", "error", "beta"])
+    stated = [None if given[name] is None else exact(given[name], name) for name in ("error", "beta")]
+    settings: Any = (exact(given["weight"], "a weight"), given["way"], *stated)
+    return Pick(class_of(given["of"]), node_of(given["label"]), *settings)
 
 
 QUESTIONS["pick"] = _read

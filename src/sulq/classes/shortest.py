@@ -35,13 +35,15 @@ from sulq.privacy.many_candidates import choose
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.privacy.selection import PermuteAndFlip
 from sulq.queries.attributes import condition
-from sulq.queries.canonical import QUESTIONS, parse
 from sulq.queries.expressions import Node
+from sulq.queries.nodes import node_of
+from sulq.queries.question import QUESTIONS
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Population
 from sulq.talk.law_forms import Law
 from sulq.talk.laws import Exactly
 from sulq.talk.row_questions import PublicFacts, RowQuestion, SeenRows
+from sulq.wire import exact, listed, members
 
 PASSED = Fraction(9, 16)
 """The most mistakes of a hypothesis that passes, as a part of `error` times the rows it is tested on."""
@@ -193,8 +195,10 @@ def _on(rows: SeenRows, places: NDArray[np.int64]) -> Look:
 
 
 def _read(form: Mapping[str, Any]) -> Shortest:
-    settings = (form["error"], form["beta"], form["weight"])
-    return Shortest(tuple(map(class_of, form["of"])), parse(form["label"]), *settings)
+    given = members(form, "this question", ["query", "of", "label", "error", "beta", "weight"])
+    settings: Any = tuple(exact(given[name], name) for name in ("error", "beta", "weight"))
+    classes = tuple(map(class_of, listed(given["of"], "the classes")))
+    return Shortest(classes, node_of(given["label"]), *settings)
 
 
 QUESTIONS["shortest"] = _read

@@ -16,13 +16,15 @@ from sulq.privacy.calibration import Contest, Settled
 from sulq.privacy.gf2 import equations, solve
 from sulq.privacy.parity import ParityMechanism, Sampling, best_of, first_of
 from sulq.queries.attributes import condition
-from sulq.queries.canonical import QUESTIONS, parse
 from sulq.queries.expressions import Node
+from sulq.queries.nodes import node_of
+from sulq.queries.question import QUESTIONS
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Population
 from sulq.talk.law_forms import Law
 from sulq.talk.laws import Exactly
 from sulq.talk.row_questions import PublicFacts, RowQuestion, SeenRows
+from sulq.wire import exact, listed, members
 
 
 @dataclass(frozen=True)
@@ -159,8 +161,12 @@ def _per_row(public: PublicFacts, settled: Settled) -> Fraction:
 
 
 def _read(form: Mapping[str, Any]) -> Solve:
-    settings = (form["error"], form["beta"], form["sampling"], form["amplification"], form["weight"])
-    return Solve(tuple(map(parse, form["features"])), parse(form["label"]), *settings)
+    names = ["features", "label", "error", "beta", "sampling", "amplification", "weight"]
+    given = members(form, "a parity to solve", ["query", *names])
+    error, beta, weight = (exact(given[name], name) for name in ("error", "beta", "weight"))
+    settings: Any = (error, beta, given["sampling"], given["amplification"], weight)
+    features = tuple(map(node_of, listed(given["features"], "features")))
+    return Solve(features, node_of(given["label"]), *settings)
 
 
 QUESTIONS["solve"] = _read

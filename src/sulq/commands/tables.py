@@ -68,6 +68,7 @@ def _short(question: str) -> str:
         if "release" in asked:  # as earlier versions wrote what needed more than sums
             return next(name for name in ("parity", "select", "compress") if name in asked["release"])
         queries = asked["round"]["queries"]
+        # A ledger may hold questions of version 0, which had no name for a choice.
         return ", ".join(query.get("query") or query.get("statistic", "choose") for query in queries)
     except (ValueError, KeyError, TypeError, StopIteration):
         return question[:40]

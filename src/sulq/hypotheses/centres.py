@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import RenderableType
 
-from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.pictures import centres as pictures
 from sulq.queries.attributes import interval
 from sulq.queries.codes import nearest
 from sulq.queries.expressions import Node
 from sulq.queries.vectors import features
-from sulq.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +31,8 @@ class Centres(Hypothesis):
     >>> young_and_old.predict({"age": [10.0, 90.0]})
     array([0, 1], dtype=uint8)
     """
+
+    wire = "centres"
 
     features: tuple[str, ...]
     centres: tuple[tuple[float, ...], ...]
@@ -69,12 +69,3 @@ class Centres(Hypothesis):
     def _drawn(self) -> tuple[list[pictures.Side], list[pictures.Centre]]:
         axes = [pictures.Side(name, *interval(self.schema, name)) for name in self.features]
         return axes, pictures.centres(self.sizes, self.natural)
-
-    def _own(self) -> dict[str, Any]:
-        return {"features": self.features, "centres": self.centres, "sizes": self.sizes}
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Centres:
-        centres = tuple(tuple(float(x) for x in centre) for centre in own["centres"])
-        sizes = tuple(float(size) for size in own["sizes"])
-        return cls(schema, origin, tuple(own["features"]), centres, sizes)

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.pictures import bars
 from sulq.queries.attributes import interval
 from sulq.queries.expressions import Node
 from sulq.queries.products import dot
 from sulq.queries.vectors import features, vector
-from sulq.schema import Schema
 
 NAMED = 4
 """How many loadings of a component are worth reading."""
@@ -42,6 +41,8 @@ class Components(Hypothesis):
     >>> found.per_unit
     ((0.12, 1.6),)
     """
+
+    wire = "components"
 
     features: tuple[str, ...]
     mean: tuple[float, ...]
@@ -98,24 +99,3 @@ class Components(Hypothesis):
             )
             for number, (direction, share) in enumerate(zip(self.directions, self.shares, strict=True), 1)
         ]
-
-    def _own(self) -> dict[str, Any]:
-        return {
-            "features": list(self.features),
-            "mean": list(self.mean),
-            "directions": [list(direction) for direction in self.directions],
-            "variances": list(self.variances),
-            "whole": self.whole,
-        }
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Components:
-        return cls(
-            schema,
-            origin,
-            tuple(own["features"]),
-            tuple(own["mean"]),
-            tuple(tuple(direction) for direction in own["directions"]),
-            tuple(own["variances"]),
-            own["whole"],
-        )

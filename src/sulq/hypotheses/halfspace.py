@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.pictures import bars
 from sulq.pictures.svg import clean
 from sulq.queries.expressions import Node
 from sulq.queries.products import Dot, dot
 from sulq.queries.vectors import Vector, features, vector
-from sulq.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +34,8 @@ class Halfspace(Hypothesis):
     >>> rich.predict({"age": [50, 50], "income": [20, 40]})
     array([False,  True])
     """
+
+    wire = "halfspace"
 
     label: str
     features: tuple[str, ...]
@@ -88,28 +89,6 @@ class Halfspace(Hypothesis):
     def _panel(self) -> bars.Panel:
         weights = zip(self.features, self.weights, strict=True)
         return bars.Panel("features scaled to [−1, 1]", (*weights, ("(intercept)", self.intercept)))
-
-    def _own(self) -> dict[str, Any]:
-        return {
-            "label": self.label,
-            "features": list(self.features),
-            "weights": list(self.weights),
-            "intercept": self.intercept,
-            "values": None if self.values is None else list(self.values),
-        }
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Halfspace:
-        values = own["values"]
-        return cls(
-            schema,
-            origin,
-            own["label"],
-            tuple(own["features"]),
-            tuple(own["weights"]),
-            own["intercept"],
-            None if values is None else (values[0], values[1]),
-        )
 
 
 def score(names: Sequence[str], weights: Sequence[float]) -> Dot:

@@ -5,24 +5,30 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
 
 from numpy.typing import NDArray
 from rich.console import RenderableType
 from rich.text import Text
 
 from sulq.errors import QueryError
+from sulq.hypotheses.forms import hints_of, plain_of, value_of
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
-from sulq.queries.canonical import parse
 from sulq.queries.expressions import Column, Compare, Constant, Node, Not, Operand, node
+from sulq.queries.former import upgraded
 from sulq.queries.query import Query, mean
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
+from sulq.wire import entry, members, of_json, reading, versioned
 
 T = TypeVar("T", bound="Hypothesis")
+VERSION = 1
+"""Of the text of a hypothesis."""
+KINDS: dict[str, type[Hypothesis]] = {}
+"""Every kind of hypothesis, by the name that texts have for it."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,9 @@ class Origin:
 @dataclass(frozen=True, eq=False)
 class Hypothesis(ABC):
     """The base of all hypotheses. It holds answers and public facts, and never a row or an exact sum."""
+
+    wire: ClassVar[str]
+    """What texts call this kind of hypothesis. It never changes, whatever the class is called."""
 
     schema: Schema
     origin: Origin | None
@@ -85,22 +94,69 @@ class Hypothesis(ABC):
         """Whether what it says of a row differs from the truth, as a row expression."""
         return Compare("!=", self.expression, truth)
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """The hypothesis as plain data; `Hypothesis.of` reads it back."""
+        if not hasattr(self, "wire"):
+            raise QueryError(f'{type(self).__name__} has no name for its texts: give the class a wire = "…"')
+        return {"hypothesis": VERSION, "is": self.wire} | self._content
+
     def to_json(self) -> str:
         """The hypothesis as text; `from_json` reads it back."""
-        origin = None if self.origin is None else asdict(self.origin)
-        return json.dumps({"schema": self.schema.form(), "origin": origin} | self._own())
+        try:
+            return json.dumps(self.form, allow_nan=False)
+        except ValueError:
+            raise QueryError("a hypothesis with a number that is not finite cannot be written") from None
+
+    @classmethod
+    def of(cls: type[T], form: Mapping[str, Any]) -> T:
+        """The hypothesis with this form: of any kind on `Hypothesis` itself, of its own on a kind."""
+        with reading("a hypothesis"):
+            kind = cls._kind(versioned(form, "hypothesis", VERSION).get("is"))
+            return kind._of(form, ["hypothesis", "is"])
 
     @classmethod
     def from_json(cls: type[T], text: str) -> T:
-        """The hypothesis that `to_json` wrote."""
-        try:
-            form = json.loads(text)
-            schema = Schema.of(dict(form.pop("schema")))
-            origin = form.pop("origin")
-            read = cls._read(schema, None if origin is None else Origin(**origin), form)
-            read._check()
-        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-            raise QueryError(f"this is not the text of a {cls.__name__}") from None
+        """The hypothesis that `to_json` wrote.
+
+        `sulq.Hypothesis.from_json` reads every kind, a kind of hypothesis its own. Texts of version 0 do not
+        say what they are, so they are read by their kind, as in `sulq.hypotheses.Tree.from_json(text)`.
+
+        >>> import sulq
+        >>> schema = sulq.Schema({"sick": sulq.Boolean()})
+        >>> rule = sulq.hypotheses.Rule(schema, None, (sulq.col("sick"),))
+        >>> sulq.Hypothesis.from_json(rule.to_json()).describe()
+        'sick'
+        >>> sulq.hypotheses.Tree.from_json(rule.to_json())
+        Traceback (most recent call last):
+        sulq.errors.QueryError: this is a rule, not a tree: sulq.Hypothesis.from_json reads every kind
+        """
+        form = of_json(text, "a hypothesis")
+        if not isinstance(form, dict) or "hypothesis" in form or not hasattr(cls, "wire"):
+            return cls.of(form)
+        with reading("a hypothesis"):
+            return cls._of(upgraded(form), [])
+
+    @classmethod
+    def _kind(cls: type[T], name: object) -> type[T]:
+        """The class for the kind of this name, if it is one that this class reads."""
+        kind = entry(name, KINDS, "kind of hypothesis")
+        if issubclass(kind, cls):
+            return kind
+        if name == cls.wire:
+            return cls
+        raise QueryError(f"this is a {name}, not a {cls.wire}: sulq.Hypothesis.from_json reads every kind")
+
+    @classmethod
+    def _of(cls: type[T], form: Mapping[str, Any], envelope: list[str]) -> T:
+        hints = hints_of(cls)
+        given = members(form, f"a hypothesis of kind {cls.wire!r}", [*envelope, *hints])
+        if not isinstance(given["schema"], Mapping):
+            raise QueryError("the schema of a hypothesis is an object with its columns")
+        schema = Schema.of(dict(given["schema"]))
+        rest = {name: value_of(hint, given[name], name) for name, hint in hints.items() if name != "schema"}
+        read = cls(schema, **rest)
+        read._check()
         return read
 
     def _check(self) -> None:
@@ -108,43 +164,31 @@ class Hypothesis(ABC):
         self.describe()
         Scope(self.schema).facts(self.expression)
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "wire" in vars(cls):
+            known = KINDS.setdefault(cls.wire, cls)
+            if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise QueryError(f"{known.__qualname__} is the kind of hypothesis {cls.wire!r} already")
+            KINDS[cls.wire] = cls
+
     def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is type(self) and isinstance(other, Hypothesis) and other.to_json() == self.to_json()
-        )
+        return type(other) is type(self) and isinstance(other, Hypothesis) and other._content == self._content
 
     def __hash__(self) -> int:
-        return hash(self.to_json())
+        return hash(json.dumps(self._content))
 
-    def _own(self) -> dict[str, Any]:
-        """What is its own, as plain data: by default its further fields."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)[2:]}
-
-    @classmethod
-    def _read(cls: type[T], schema: Schema, origin: Origin | None, own: dict[str, Any]) -> T:
-        return cls(schema, origin, **{name: _read(value) for name, value in own.items()})
+    @property
+    def _content(self) -> dict[str, Any]:
+        """All fields as plain data."""
+        rest = {field.name: plain_of(getattr(self, field.name)) for field in fields(self)[1:]}
+        return {"schema": plain_of(self.schema.form())} | rest
 
 
 def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Query:
     """One more query: how often a hypothesis is wrong. `precision` is a weight, or a tolerance and beta."""
     truth = Column(label) if isinstance(label, str) else node(label)
     return mean(hypothesis.wrong(truth), **precision)
-
-
-def _plain(value: Any) -> Any:
-    """Row expressions by their form, whatever they are inside of."""
-    if isinstance(value, Node):
-        return value.form
-    if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
-
-
-def _read(value: Any) -> Any:
-    """What `_plain` made plain; lists come back as tuples."""
-    if isinstance(value, Mapping):
-        return parse(value) if "node" in value else {name: _read(each) for name, each in value.items()}
-    return tuple(map(_read, value)) if isinstance(value, list) else value
 
 
 def words(expression: Node) -> str:
@@ -157,4 +201,4 @@ def words(expression: Node) -> str:
         return f"not {words(expression.inner)}"
     if isinstance(expression, Compare):
         return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
-    return type(expression).__name__.lower()
+    return expression.wire

@@ -31,6 +31,8 @@ class Nothing(Hypothesis):
     sulq.errors.QueryError: no parity was found, so there is nothing to predict with
     """
 
+    wire = "nothing"
+
     sought: str
     chance: float
 

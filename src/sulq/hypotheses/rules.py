@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.pictures import chips
-from sulq.queries.codes import Parity as ParityNode
-from sulq.queries.codes import parity
+from sulq.queries.codes import Xor, parity
 from sulq.queries.expressions import And, Constant, Node
 
 ONE = Constant(1)
@@ -26,6 +25,8 @@ class Rule(Hypothesis):
     >>> rule.predict({"a": [True, True], "b": [False, True]})
     array([ True, False])
     """
+
+    wire = "rule"
 
     literals: tuple[Node, ...]
 
@@ -59,11 +60,13 @@ class ParityRule(Hypothesis):
     array([ True, False])
     """
 
+    wire = "parity"
+
     features: tuple[Node, ...]
     mask: tuple[int, ...]
 
     @property
-    def expression(self) -> ParityNode:
+    def expression(self) -> Xor:
         return parity(self.features, self.mask)
 
     def describe(self) -> str:
@@ -87,6 +90,8 @@ class Selected(Hypothesis):
     >>> Selected(schema, None, sulq.col("age") >= 65, "age from 65").predict({"age": [3, 70]})
     array([False,  True])
     """
+
+    wire = "selected"
 
     said: Node
     words: str

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from sulq.hypotheses.hypothesis import Hypothesis, Origin, words
+from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.pictures import tree as pictures
-from sulq.queries.canonical import parse
 from sulq.queries.codes import Bins, Cross, Lookup
 from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
-from sulq.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -68,6 +66,8 @@ class Tree(Hypothesis):
     >>> tree.predict({"old": [True, False]})
     array(['b', 'a'], dtype='<U1')
     """
+
+    wire = "tree"
 
     label: Node
     questions: tuple[Node, ...]
@@ -174,18 +174,6 @@ class Tree(Hypothesis):
     def _categorical(self) -> bool:
         return isinstance(Scope(self.schema).facts(self.label), Code)
 
-    def _own(self) -> dict[str, Any]:
-        return {
-            "label": self.label.form,
-            "questions": [question.form for question in self.questions],
-            "root": _form(self.root),
-        }
-
-    @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Tree:
-        questions = tuple(parse(question) for question in own["questions"])
-        return cls(schema, origin, parse(own["label"]), questions, _node(own["root"]))
-
 
 def _ends(node: Split | End) -> Iterator[End]:
     if isinstance(node, End):
@@ -193,15 +181,3 @@ def _ends(node: Split | End) -> Iterator[End]:
     else:
         for branch in node.branches:
             yield from _ends(branch)
-
-
-def _form(node: Split | End) -> dict[str, Any]:
-    if isinstance(node, End):
-        return {"label": node.label, "counts": list(node.counts)}
-    return {"question": node.question, "branches": [_form(branch) for branch in node.branches]}
-
-
-def _node(form: dict[str, Any]) -> Split | End:
-    if "question" in form:
-        return Split(form["question"], tuple(_node(branch) for branch in form["branches"]))
-    return End(form["label"], tuple(form["counts"]))

@@ -130,12 +130,21 @@ class Ledger:
             raise LedgerError(f"ledger {file} no longer says what it was made for; {RESTORE}") from None
         return cls(file, unit, total, facts, schema=schema, read_only=True)
 
-    def release(self, run: str, question: str, cost: Fraction, answer: Callable[[], str]) -> str:
+    def release(
+        self,
+        run: str,
+        question: str,
+        cost: Fraction,
+        answer: Callable[[], str],
+        *,
+        formerly: str | None = None,
+    ) -> str:
         """The answer to a question of a run: the stored one, or else a new one, charged first.
 
         `cost` is charged before `answer` is called, and what that returns is stored before it is returned.
         A question that was charged but has no answer, after a crash, is answered under the old charge: what
-        is not stored was never released. If `answer` raises, the charge stays.
+        is not stored was never released. If `answer` raises, the charge stays. `formerly`: how an earlier
+        version wrote the same question. A charge under that text counts as the question's.
 
         >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
         >>> ledger.release("tree", "how many?", Fraction(1), lambda: "20187")
@@ -150,6 +159,7 @@ class Ledger:
         check_text("a question", question)
         seen = self._seen
         with self._transaction() as connection:
+            question = _known(connection, run, question, formerly)
             charge, stored = _find(connection, run, question)
             if stored is not None:
                 return stored
@@ -175,11 +185,14 @@ class Ledger:
         self._seen = max(self._seen, seen)
         return fresh if stored is None else stored
 
-    def charged(self, run: str, question: str) -> bool:
-        """Whether a question was charged in a run before, so that it costs nothing there any more."""
+    def charged(self, run: str, question: str, *, formerly: str | None = None) -> bool:
+        """Whether a question was charged in a run before, so that it costs nothing there any more.
+
+        `formerly`: how an earlier version wrote the same question, if it did.
+        """
         check_run(run)
         with self._transaction("DEFERRED") as connection:
-            charge, _ = _find(connection, run, question)
+            charge, _ = _find(connection, run, _known(connection, run, question, formerly))
         return charge is not None
 
     @property
@@ -396,3 +409,11 @@ def _find(connection: sqlite3.Connection, run: str, question: str) -> tuple[Entr
     found = {entry.kind: entry for entry in map(entry_in, rows)}
     answer = found.get("answer")
     return found.get("charge"), None if answer is None else answer.answer
+
+
+def _known(connection: sqlite3.Connection, run: str, question: str, formerly: str | None) -> str:
+    """The text under which a question was charged in a run: that of an earlier version, if only that was."""
+    if formerly is not None and _find(connection, run, question) == (None, None):
+        charge, _ = _find(connection, run, formerly)
+        return question if charge is None else formerly
+    return question

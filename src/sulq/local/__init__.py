@@ -16,6 +16,7 @@ from sulq.local.onebit import OneBitReport
 from sulq.local.paper import PaperReport
 from sulq.local.piecewise import PiecewiseReport
 from sulq.local.randomizer import Randomizer
+from sulq.local.reading import randomizer_from_json, randomizer_of, shape_of
 from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf
 from sulq.local.sphere import SphereReport
@@ -48,6 +49,9 @@ __all__ = [
     "best_randomizer",
     "digits",
     "nearest_distribution",
+    "randomizer_from_json",
+    "randomizer_of",
+    "shape_of",
 ]
 
 __getattr__ = moved(

@@ -43,6 +43,8 @@ class DesignResponse(NumberedReport):
     True
     """
 
+    wire = "design"
+
     k: int
     size: Size
     lies: int

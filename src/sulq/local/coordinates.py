@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
 from sulq.local.draws import PARTS, position, rounded, uniform_below
+from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import asked, codes, interval, logarithm
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
@@ -25,7 +26,7 @@ MOST_BITS = 16
 
 
 @dataclass(frozen=True, init=False)
-class CoordinateReport:
+class CoordinateReport(FormedRandomizer):
     """A vector with lows ≤ v ≤ highs, reported as first·2^bits + the bits of that and the next coordinates.
 
     >>> report = CoordinateReport([0, 0, -1], [1, 2, 1], epsilon=1)
@@ -33,6 +34,8 @@ class CoordinateReport:
     >>> bool(abs(report.estimate(report.sample(points)) - 0.5).max() < report.radius(100_000, beta=1e-9))
     True
     """
+
+    wire = "coordinates"
 
     lows: tuple[float, ...]
     highs: tuple[float, ...]

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import codes, logarithm
 from sulq.local.support import Support
 from sulq.local.tails import Bounded
 
 
-class FrequencyReport(ABC):
+class FrequencyReport(FormedRandomizer, ABC):
     """A report about one of 0, …, k − 1, from which the k frequencies are estimated."""
 
     k: int

@@ -36,6 +36,8 @@ class HadamardResponse(NumberedReport):
     True
     """
 
+    wire = "hadamard"
+
     k: int
     lies: int
     """How often the bit is a lie, in steps of 2^-64."""

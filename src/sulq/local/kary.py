@@ -29,6 +29,8 @@ class KaryResponse(NumberedReport):
     True
     """
 
+    wire = "kary"
+
     k: int
     lies: int
     """How often the report is a lie, in steps of 2^-64."""

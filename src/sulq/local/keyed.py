@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.coordinates import box
 from sulq.local.draws import PARTS, position, rounded, uniform_below
+from sulq.local.formed import FormedRandomizer
 from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.onehot import numbered_response
@@ -28,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False)
-class KeyedReport:
+class KeyedReport(FormedRandomizer):
     """One of k groups and a vector with lows ≤ v ≤ highs, reported as one whole number.
 
     Values are pairs: the groups, and a row of d numbers for each.
@@ -42,6 +43,8 @@ class KeyedReport:
     >>> bool(abs(report.sizes(reports) - 0.5).max() < 0.1)
     True
     """
+
+    wire = "keyed"
 
     groups: int
     lows: tuple[float, ...]

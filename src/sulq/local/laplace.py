@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import PARTS, position, rounded
+from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import asked, interval, rounded_up
 from sulq.local.received import within
 from sulq.local.tails import STEPS, LaplaceMeans, people
@@ -30,7 +31,7 @@ FARTHEST = 64
 
 
 @dataclass(frozen=True, init=False)
-class LaplaceReport:
+class LaplaceReport(FormedRandomizer):
     """A number from `low` to `high` plus noise, in steps of the grid from low on.
 
     >>> report = LaplaceReport(0, 100, epsilon=1)
@@ -38,6 +39,8 @@ class LaplaceReport:
     >>> bool(abs(report.estimate(report.sample(ages)) - 40)[0] < report.radius(100_000, beta=1e-9))
     True
     """
+
+    wire = "laplace"
 
     low: float
     high: float

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import PARTS, position, rounded
+from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import interval
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
@@ -20,7 +21,7 @@ from sulq.numbers import Numeric
 
 
 @dataclass(frozen=True, init=False)
-class OneBitReport:
+class OneBitReport(FormedRandomizer):
     """A number from `low` to `high`, reported as one bit. The best there is for small ε.
 
     >>> report = OneBitReport(0, 100, epsilon=1)
@@ -28,6 +29,8 @@ class OneBitReport:
     >>> bool(abs(report.estimate(report.sample(ages)) - 40)[0] < report.radius(100_000, beta=1e-9))
     True
     """
+
+    wire = "one bit"
 
     low: float
     high: float

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import uniform_below
+from sulq.local.formed import FormedRandomizer
 from sulq.local.laplace import LaplaceReport
 from sulq.local.randomizer import codes
 from sulq.local.received import numbers
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False)
-class PaperReport:
+class PaperReport(FormedRandomizer):
     """A pair of whole numbers: which number of the vector, and its Laplace report on the scale of its bounds.
 
     >>> report = PaperReport(Box((0, -1), (1, 1)), epsilon=4)
@@ -33,6 +34,8 @@ class PaperReport:
     >>> bool(abs(report.estimate(report.sample(points)) - 0.5).max() < report.radius(100_000, beta=1e-9))
     True
     """
+
+    wire = "paper"
 
     shape: OneOf | Box | Ball | Keyed
     inner: LaplaceReport

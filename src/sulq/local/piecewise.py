@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import ONE, PARTS, below, position, rounded, uniform_below
+from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import asked, chance_to_lie, codes, interval, logarithm
 from sulq.local.tails import Bounded, people
 from sulq.numbers import Numeric
@@ -26,7 +27,7 @@ CELLS = 2**12
 
 
 @dataclass(frozen=True, init=False)
-class PiecewiseReport:
+class PiecewiseReport(FormedRandomizer):
     """A number from `low` to `high`, reported as a cell. Better than one bit from about ε = 1.3 on.
 
     The window has a share of 1/(e^(ε/2) + 1) of the cells, as in the paper.
@@ -36,6 +37,8 @@ class PiecewiseReport:
     >>> bool(abs(report.estimate(report.sample(ages)) - 40)[0] < report.radius(100_000, beta=1e-9))
     True
     """
+
+    wire = "piecewise"
 
     low: float
     high: float

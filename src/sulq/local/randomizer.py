@@ -34,6 +34,10 @@ class Randomizer(Protocol):
     """A value in, a report out; and what many reports together say about the mean of the values."""
 
     @property
+    def form(self) -> dict[str, Any]:
+        """The randomizer as plain data, with its exact chances: `{"randomizer": 1, "is": "unary", …}`."""
+
+    @property
     def ratio(self) -> Fraction:
         """The largest Pr[R(u) = w]/Pr[R(v) = w]: exact, or rounded up where `exponent` has it exactly."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import ONE, below
+from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm
 from sulq.local.support import Support
 from sulq.local.tails import Bounded
@@ -19,7 +20,7 @@ from sulq.numbers import Numeric
 
 
 @dataclass(frozen=True, init=False)
-class RandomizedResponse:
+class RandomizedResponse(FormedRandomizer):
     """A truth value, reported with the probability e^ε/(1 + e^ε) as it is, and else as the other one.
 
     >>> warner = RandomizedResponse(epsilon=1)
@@ -29,6 +30,8 @@ class RandomizedResponse:
     >>> abs(warner.estimate(reports)[0] - 0.3) < warner.radius(100_000, beta=1e-9)
     np.True_
     """
+
+    wire = "response"
 
     lies: int
     """How often the report is a lie, in steps of 2^-64."""

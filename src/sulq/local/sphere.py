@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.errors import QueryError
 from sulq.local.coordinates import MOST_COORDINATES
 from sulq.local.draws import PARTS, position, rounded
+from sulq.local.formed import FormedRandomizer
 from sulq.local.received import numbers
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
@@ -32,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False)
-class SphereReport:
+class SphereReport(FormedRandomizer):
     """A vector of d numbers with 2-norm at most `norm`, reported as a unit vector, more often on its side.
 
     >>> report = SphereReport(3, norm=2, epsilon=1)
@@ -41,6 +42,8 @@ class SphereReport:
     >>> bool(abs(error).max() < report.radius(100_000, beta=1e-9))
     True
     """
+
+    wire = "sphere"
 
     d: int
     norm: float

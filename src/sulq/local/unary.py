@@ -43,6 +43,8 @@ class UnaryResponse(FrequencyReport):
     True
     """
 
+    wire = "unary"
+
     k: int
     optimised: bool
     own: int

@@ -18,6 +18,7 @@ from sulq.errors import BudgetError, QueryError
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import Numeric
 from sulq.oracles.curator import Curator
+from sulq.queries.former import former_form
 from sulq.queries.query import Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
@@ -25,7 +26,7 @@ from sulq.sources.rows import Rows, rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.offer import Offer
-from sulq.wire import canonical, check_run
+from sulq.wire import canonical, check_run, digest
 
 CHUNKS = "(chunks)"
 """The run of the ledger that says which chunk went to which question."""
@@ -100,9 +101,9 @@ class ChunkCurator(Curator):
         for number, place in enumerate(self._taken(round_, run)):
             chunk = self._of(self._order[place * self._size : (place + 1) * self._size])
             form = {"chunk": place, "round": round_.form, "query": number}
-            question = canonical({"release": form, "allowance": str(self.offer.allowance)})
+            question, formerly = self._entry({"release": form})
             look = partial(chunk._release, alone[number], terms[number])
-            released = json.loads(self._paid(run, question, Fraction(0), look))
+            released = json.loads(self._paid(run, question, Fraction(0), look, formerly))
             [answer] = offer.read(alone[number], terms[number], released)
             answers.append(self._scaled(answer, round_.queries[number]))
         self.rounds += 1
@@ -180,13 +181,17 @@ class ChunkCurator(Curator):
 
     def _taken(self, round_: Round, run: str) -> list[int]:
         """The chunks of a round's queries: those that it took before, or the next that nobody took."""
-        owner = f"{hashlib.sha256(run.encode()).hexdigest()} {round_.key}"
-        names = [f"{owner} {number}" for number in range(len(round_.queries))]
+        former = former_form(round_)
+        keys = [round_.key] if former is None else [round_.key, digest(canonical(former))]
         known = {
             entry.answer: json.loads(entry.question)["chunk"]
             for entry in self.ledger.entries()
             if entry.kind == "answer" and entry.run == CHUNKS
         }
+        names = []
+        for number in range(len(round_.queries)):
+            now, *before = [f"{digest(run)} {key} {number}" for key in keys]
+            names.append(next((name for name in before if name in known and now not in known), now))
         wanted, left = sum(name not in known for name in names), self.chunks - len(known)
         if wanted > left:
             raise BudgetError("chunks", requested=Fraction(wanted), remaining=Fraction(left))

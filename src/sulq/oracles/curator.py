@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sulq.ledger.parts import Part
 from sulq.numbers import Numeric
 from sulq.privacy.calibration import Pure, Terms
 from sulq.queries.choose import Choice
+from sulq.queries.former import former_data
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
@@ -67,7 +69,9 @@ class Curator:
         terms = self.offer.terms(round_)
         if any(isinstance(query, RowQuestion) for query in round_.queries):
             rows_of(self.source, "this question")
-        released = self._paid(run, self._entry(round_), terms.cost, lambda: self._release(round_, terms))
+        question, formerly = self._entry({"round": round_.form})
+        look = partial(self._release, round_, terms)
+        released = self._paid(run, question, terms.cost, look, formerly)
         self.rounds += 1
         self.queries += len(round_.queries)
         return self.offer.read(round_, terms, json.loads(released))
@@ -79,7 +83,8 @@ class Curator:
         the ledger already: it is free, and the rest is to be looked at again with the next round.
         """
         cost = self.cost(round_)
-        if self.ledger.charged(run, self._entry(round_)):
+        question, formerly = self._entry({"round": round_.form})
+        if self.ledger.charged(run, question, formerly=formerly):
             return False
         if ahead.share is not None and self.offer.unit != "queries":
             cost = max(cost, ahead.share * self.offer.allowance * self.offer.total)
@@ -127,11 +132,15 @@ class Curator:
         """What is left of the budget, or of the part of it that this curator has, in its unit."""
         return min([self.ledger.remaining, *(part.remaining for part in self.parts)])
 
-    def _entry(self, round_: Round) -> str:
-        """What the ledger knows a round by."""
-        return canonical({"round": round_.form, "allowance": str(self.offer.allowance)})
+    def _entry(self, asked: dict[str, Any]) -> tuple[str, str | None]:
+        """What the ledger knows a question by, and what a ledger of version 0 knew it by, if it did."""
+        form = asked | {"allowance": str(self.offer.allowance)}
+        former = former_data(form)
+        return canonical(form), None if former is None else canonical(former)
 
-    def _paid(self, run: str, question: str, cost: Fraction, look: Callable[[], str]) -> str:
+    def _paid(
+        self, run: str, question: str, cost: Fraction, look: Callable[[], str], formerly: str | None
+    ) -> str:
         """What `look` says of the rows, or said of them before in this run; the charge comes first."""
         check_run(run)
         taken: list[Part] = []
@@ -139,10 +148,10 @@ class Curator:
             for part in self.parts:
                 if part.take(run, question, cost):
                     taken.append(part)  # noqa: PERF401, the next part may refuse
-            return self.ledger.release(run, question, cost, partial(sheltered, look))
+            return self.ledger.release(run, question, cost, partial(sheltered, look), formerly=formerly)
         except SulqError:
             # Whatever a part gave for a question that was not charged after all is the part's again.
-            if taken and not self.ledger.charged(run, question):
+            if taken and not self.ledger.charged(run, question, formerly=formerly):
                 for part in taken:
                     part.give_back(run, question)
             raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sulq.errors import QueryError
 from sulq.queries.choose import Choice
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
@@ -14,7 +13,7 @@ from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
-from sulq.talk.row_questions import PublicFacts, RowQuestion
+from sulq.talk.row_questions import PublicFacts, RowQuestion, check_kinds
 from sulq.talk.statistics import answer_to, chosen
 from sulq.wire import check_run
 
@@ -49,8 +48,7 @@ class Exact:
         Nothing is kept, so it does not matter which run asks.
         """
         check_run(run)
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        check_kinds(round_)
         scope, public = scope_of(self.schema), PublicFacts(self.schema)
         parts = [part for query in round_.queries for part in query.parts]
         for part in parts:

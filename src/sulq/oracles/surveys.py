@@ -28,7 +28,6 @@ from sulq.talk.answers import Answer
 from sulq.talk.choice_laws import BestOf
 from sulq.talk.denoised import denoised
 from sulq.talk.laws import Averaged, Exactly
-from sulq.talk.row_questions import check_sums_only
 from sulq.talk.statistics import Part, chosen, statistic
 from sulq.wire import check_run
 
@@ -181,7 +180,7 @@ class Surveyor(ABC):
 
     def _answers(self, round_: Round, surveys: Sequence[Survey]) -> list[Answer]:
         parts = iter([survey.known(self._cohorts) for survey in surveys])
-        return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.queries]
+        return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.by_sums]
 
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nobody asked, a run for which there are too few people; see `Curator.afford`."""
@@ -204,7 +203,7 @@ class Surveyor(ABC):
         """
         surveys = iter(self.surveys(round_))
         errors: list[float | None] = []
-        for query in round_.queries:
+        for query in round_.by_sums:
             parts = [next(surveys).blank() for _ in query.parts]
             if isinstance(query, Query) and query.statistic == "mean":
                 alone = isinstance(parts[1].law, Exactly) and len(parts[1].values) == 1
@@ -228,12 +227,13 @@ class Surveyor(ABC):
 
     def surveys(self, round_: Round) -> list[Survey]:
         """Whom to ask what, or a refusal: from public facts alone."""
-        check_sums_only(round_, "each person")
+        if not isinstance(round_, Round):
+            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         if self.source.rows == 0:
             raise QueryError("there is nobody to ask: the table has no rows that count")
-        drafts = [self.survey(part) for query in round_.queries for part in query.parts]
-        owners = [query for query in round_.queries for _ in query.parts]
-        stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
+        drafts = [self.survey(part) for query in round_.by_sums for part in query.parts]
+        owners = [query for query in round_.by_sums for _ in query.parts]
+        stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.by_sums]
         if any(stated):
             if not all(stated) or round_.share is not None:
                 raise QueryError(

@@ -6,14 +6,15 @@ differential privacy (zCDP). An (ε, δ) promise is kept by spending at most the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sulq.errors import SulqError
 from sulq.numbers import Numeric, rational
 from sulq.privacy.conversion import rho_of
+from sulq.wire import entry, exact, members, reading
 
 BudgetUnit: TypeAlias = Literal["epsilon", "rho"]
 
@@ -47,6 +48,11 @@ class PureDP:
     def describe(self) -> str:
         return f"ε = {_text(self.epsilon)} (pure)"
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """The budget as plain data; `budget_of` reads it back."""
+        return {"is": "pure", "epsilon": str(self.epsilon)}
+
 
 @dataclass(frozen=True, init=False)
 class ZCDP:
@@ -74,6 +80,11 @@ class ZCDP:
 
     def describe(self) -> str:
         return f"ρ = {_text(self.rho)} (zCDP)"
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The budget as plain data; `budget_of` reads it back."""
+        return {"is": "zcdp", "rho": str(self.rho)}
 
 
 @dataclass(frozen=True, init=False)
@@ -103,6 +114,11 @@ class ApproxDP:
 
     def describe(self) -> str:
         return f"(ε, δ) = ({_text(self.epsilon)}, {_text(self.delta)})"
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The budget as plain data; `budget_of` reads it back."""
+        return {"is": "approximate", "epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
 Budget: TypeAlias = PureDP | ZCDP | ApproxDP
@@ -183,6 +199,30 @@ def pure_epsilon(epsilon: Numeric | Budget) -> Fraction:
     if isinstance(epsilon, Budget):
         raise SulqError(f"this promise is pure: give a number, or PureDP(…), and not {epsilon.describe()}")
     return rational("epsilon", epsilon)
+
+
+def budget_of(form: Any) -> Budget:
+    """The budget with this form.
+
+    >>> budget_of({"is": "pure", "epsilon": "1/3"})
+    PureDP(epsilon=Fraction(1, 3))
+    >>> budget_of({"is": "renyi"})
+    Traceback (most recent call last):
+    sulq.errors.QueryError: 'renyi' is not a known budget; known are approximate, pure, zcdp
+    """
+    with reading("a budget"):
+        name = form.get("is") if isinstance(form, Mapping) else None
+        names, make = entry(name, BUDGETS, "budget")
+        given = members(form, f"the budget {name!r}", ["is", *names])
+        return make(*[exact(given[each], each) for each in names])
+
+
+BUDGETS: dict[str, tuple[tuple[str, ...], Callable[..., Budget]]] = {
+    "pure": (("epsilon",), PureDP),
+    "zcdp": (("rho",), ZCDP),
+    "approximate": (("epsilon", "delta"), ApproxDP),
+}
+"""For every budget, by its name: what its form has, and what is made of that."""
 
 
 def cost_of_pure(epsilon: Fraction, unit: BudgetUnit) -> Fraction:

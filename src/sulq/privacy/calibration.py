@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from sulq.errors import QueryError
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
@@ -117,6 +117,8 @@ class Calibration(Protocol):
     def unit(self) -> str: ...
     @property
     def total(self) -> Fraction: ...
+    @property
+    def form(self) -> dict[str, Any]: ...
     def describe(self) -> str: ...
     def for_cost(
         self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None
@@ -137,6 +139,11 @@ class Laplace:
     total: Fraction
     promise: str
     unit: str = "epsilon"
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The calibration as plain data; `sulq.privacy.reading.calibration_of` reads it back."""
+        return {"is": "laplace", "total": str(self.total), "promise": self.promise}
 
     def describe(self) -> str:
         return self.promise
@@ -179,6 +186,11 @@ class Gaussian:
     total: Fraction
     promise: str
     unit: str = "rho"
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The calibration as plain data; `sulq.privacy.reading.calibration_of` reads it back."""
+        return {"is": "gaussian", "total": str(self.total), "promise": self.promise}
 
     def describe(self) -> str:
         return self.promise

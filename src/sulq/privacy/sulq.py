@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
@@ -75,6 +76,12 @@ class SulqGaussian:
     def total(self) -> Fraction:
         return Fraction(self.queries)
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """The calibration as plain data; `sulq.privacy.reading.calibration_of` reads it back."""
+        numbers = {"epsilon": str(self.epsilon), "delta": str(self.delta)}
+        return {"is": "sulq gaussian"} | numbers | {"queries": self.queries}
+
     def describe(self) -> str:
         return (
             f"(ε, δ, T) = ({float(self.epsilon):g}, {float(self.delta):g}, {self.queries}) (SuLQ, Gaussian)"
@@ -120,6 +127,11 @@ class SulqLaplace:
     @property
     def total(self) -> Fraction:
         return Fraction(self.queries)
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The calibration as plain data; `sulq.privacy.reading.calibration_of` reads it back."""
+        return {"is": "sulq laplace", "epsilon": str(self.epsilon), "queries": self.queries}
 
     def describe(self) -> str:
         return f"(ε, δ, T) = ({float(self.epsilon):g}, 0, {self.queries}) (SuLQ, Laplace)"

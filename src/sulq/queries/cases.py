@@ -17,6 +17,8 @@ from sulq.queries.scope import Batch, Scope, Values, once
 class Where(Node):
     """One value where a condition holds, another where it does not."""
 
+    wire = "where"
+
     condition: Node
     then: Node
     otherwise: Node
@@ -52,6 +54,8 @@ class Where(Node):
 class Clip(Node):
     """Every coordinate brought between two public bounds."""
 
+    wire = "clip"
+
     inner: Node
     low: float
     high: float
@@ -60,8 +64,8 @@ class Clip(Node):
         super().__post_init__()
         for side in ("low", "high"):
             object.__setattr__(self, side, Constant(getattr(self, side)).constant)
-        if not self.low <= self.high:
-            raise QueryError(f"cannot clip between {self.low} and {self.high}")
+        if isinstance(self.low, str) or isinstance(self.high, str) or not self.low <= self.high:
+            raise QueryError(f"cannot clip between {self.low!r} and {self.high!r}")
 
     def facts(self, scope: Scope) -> Number:
         inner = scope.number(self.inner)

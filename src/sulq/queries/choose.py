@@ -7,7 +7,7 @@ answers says which candidate scores best (or nearly so, where noise decides), an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -20,9 +20,11 @@ from sulq.errors import QueryError
 from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Node, named
+from sulq.queries.nodes import node_of, nodes_of
 from sulq.queries.query import By, Neighbours, Query, check_groups, check_operands, choices_of, moves
-from sulq.queries.question import Question
+from sulq.queries.question import QUESTIONS, Question
 from sulq.queries.scope import Scope
+from sulq.wire import exact, members
 
 Score = Literal["majority", "purity"]
 
@@ -133,13 +135,34 @@ class Choice(Question):
 
     @property
     def form(self) -> dict[str, Any]:
+        """The choice as plain data; `Choice.of` reads it back."""
         return {
-            "choose": [candidate.form for candidate in self.candidates],
+            "query": "choose",
+            "candidates": [candidate.form for candidate in self.candidates],
             "label": None if self.label is None else self.label.form,
             "by": [group.form for group in self.by],
             "weight": str(self.weight),
             "score": self.score,
         }
+
+    @classmethod
+    def of(cls, form: Mapping[str, Any]) -> Choice:
+        """The choice with this form.
+
+        >>> Choice.of(choose(["sex", "plan"], label="sick").form).label.name
+        'sick'
+        """
+        given = members(form, "a choice", ["query", "candidates", "label", "by", "weight", "score"])
+        return cls(
+            nodes_of(given["candidates"], "the candidates of a choice"),
+            None if given["label"] is None else node_of(given["label"]),
+            nodes_of(given["by"], "the groups of a choice"),
+            exact(given["weight"], "a weight"),  # type: ignore[arg-type]
+            given["score"],
+        )
+
+
+QUESTIONS["choose"] = Choice.of
 
 
 def choose(

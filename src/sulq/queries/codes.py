@@ -16,6 +16,7 @@ from sulq.errors import QueryError
 from sulq.queries.expressions import Constant, Node, named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
+from sulq.renamed import moved
 
 MOST_CELLS = 2**26
 TABLE_BITS = 30
@@ -24,6 +25,8 @@ TABLE_BITS = 30
 @dataclass(frozen=True, eq=False)
 class Bins(Node):
     """Which of the intervals between public edges a number falls into; an edge belongs to the right."""
+
+    wire = "bins"
 
     inner: Node
     edges: tuple[float, ...]
@@ -62,6 +65,8 @@ class Nearest(Node):
     The rows and the centres are integers on one grid, and ‖c‖² − 2·c·x is computed exactly, so that no
     other row and no rounding can turn a tie.
     """
+
+    wire = "nearest"
 
     point: Node
     centres: tuple[tuple[float, ...], ...]
@@ -107,6 +112,8 @@ class Nearest(Node):
 class Cross(Node):
     """Several choices at once, the last one varying fastest."""
 
+    wire = "cross"
+
     parts: tuple[Node, ...]
 
     def __post_init__(self) -> None:
@@ -132,6 +139,8 @@ class Cross(Node):
 class OneHot(Node):
     """A choice as a vector with a single 1."""
 
+    wire = "one hot"
+
     choice: Node
 
     def facts(self, scope: Scope) -> Number:
@@ -145,6 +154,8 @@ class OneHot(Node):
 @dataclass(frozen=True, eq=False)
 class Lookup(Node):
     """A public number, or vector of numbers, for each possibility of a choice."""
+
+    wire = "lookup"
 
     choice: Node
     table: tuple[tuple[float, ...], ...]
@@ -185,8 +196,10 @@ class Lookup(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Parity(Node):
+class Xor(Node):
     """Whether an odd number of the masked bits are 1."""
+
+    wire = "xor"
 
     bits: tuple[Node, ...]
     mask: tuple[int, ...]
@@ -195,6 +208,7 @@ class Parity(Node):
         super().__post_init__()
         if len(self.bits) != len(_listed(self.mask)) or any(m not in (0, 1) for m in self.mask):
             raise QueryError(f"a parity of {len(self.bits)} bits needs a mask of as many zeros and ones")
+        object.__setattr__(self, "mask", tuple(map(int, self.mask)))
 
     def facts(self, scope: Scope) -> Number:
         for bit in self.bits:
@@ -239,9 +253,9 @@ def lookup(choice: str | Node, table: Sequence[float] | Sequence[Sequence[float]
     return Lookup(named(choice), entries)
 
 
-def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Parity:
+def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Xor:
     """Whether an odd number of those bits whose mask is 1 are true."""
-    return Parity(tuple(map(named, bits)), tuple(int(m) for m in mask))
+    return Xor(tuple(map(named, bits)), tuple(int(m) for m in mask))
 
 
 def _numbers(values: object) -> tuple[float, ...]:
@@ -257,3 +271,6 @@ def _listed(values: object) -> tuple[Any, ...]:
     if not isinstance(values, tuple | list | np.ndarray):
         raise QueryError(f"a list is needed here, not {values!r}")
     return tuple(values)
+
+
+__getattr__ = moved("sulq.queries.codes", {"Parity": "sulq.queries.codes.Xor"})

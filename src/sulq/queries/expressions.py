@@ -8,8 +8,6 @@ taken on trust: it follows from the schema.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import operator
 from abc import ABC, abstractmethod
@@ -17,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property, reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +34,7 @@ from sulq.queries.facts import (
 )
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.schema import Boolean, Category, Integer, Real, text
+from sulq.wire import canonical, digest, shown
 
 MOST_DEPTH = 120
 """Python's stack, at five calls a level, has room for more in any program that is not deep itself."""
@@ -51,17 +50,19 @@ class Node(ABC):
     constructor, and the constructor refuses what makes no sense.
     """
 
+    wire: ClassVar[str]
+    """What a form calls this kind of expression. It never changes, whatever the class is called."""
     depth = 1
     """How many expressions lie inside each other, this one included."""
 
     def __post_init__(self) -> None:
         deepest = 0
-        for name, several in _operands(type(self)):
+        for name, several in operands_of(type(self)):
             value = getattr(self, name)
             operands = value if several else (value,)
             if not isinstance(operands, tuple) or not all(isinstance(item, Node) for item in operands):
                 wanted = "a tuple of row expressions" if several else "a row expression"
-                raise QueryError(f"{self.described()} takes {wanted} as {name}, not {value!r}")
+                raise QueryError(f"{self.described()} takes {wanted} as {name}, not {shown(value)}")
             deepest = max([deepest, *(item.depth for item in operands)])
         if deepest >= MOST_DEPTH:
             raise QueryError(f"row expressions can lie at most {MOST_DEPTH} deep inside each other")
@@ -108,19 +109,18 @@ class Node(ABC):
 
     def described(self) -> str:
         """What to call it in a message."""
-        return f"this {type(self).__name__.lower()}"
+        return f"this {self.wire}"
 
     @cached_property
     def form(self) -> dict[str, Any]:
-        """The expression as plain data, in canonical form; `parse` reads it back."""
-        own = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
-        return {"node": type(self).__name__} | own
+        """The expression as plain data; `sulq.queries.reading.parse` reads it back."""
+        operands = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return {"node": self.wire} | operands
 
     @cached_property
     def key(self) -> str:
         """Names the expression: equal for equal forms, on every machine."""
-        canonical = json.dumps(self.form, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return digest(canonical(self.form))
 
     def leaves(self) -> dict[str, Leaf]:
         """The encoded columns the expression looks at, by key."""
@@ -212,7 +212,7 @@ class Leaf(Node):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise QueryError(f"a column's name or a row expression is needed here, not {self.name!r}")
+            raise QueryError(f"a column's name or a row expression is needed here, not {shown(self.name)}")
 
     def value(self, batch: Batch) -> Values:
         return batch.columns[self.key]
@@ -227,6 +227,8 @@ class Leaf(Node):
 @dataclass(frozen=True, eq=False)
 class Column(Leaf):
     """The value of a column."""
+
+    wire = "column"
 
     def facts(self, scope: Scope) -> Number | Code:
         kind = scope.schema[self.name]
@@ -264,6 +266,8 @@ def truncated(value: Fraction, bits: int) -> int:
 class Constant(Node):
     """A public number, or a category's value to compare with. 1, 1.0 and True are one constant."""
 
+    wire = "constant"
+
     constant: float | str
 
     def __post_init__(self) -> None:
@@ -271,10 +275,10 @@ class Constant(Node):
         if isinstance(value, np.generic):
             value = value.item()
         if not isinstance(value, int | float | str):
-            raise QueryError(f"{value!r} cannot be part of a row expression")
+            raise QueryError(f"{shown(value)} cannot be part of a row expression")
         if not isinstance(value, str):
-            if not math.isfinite(value) or abs(value) > 1e200:
-                raise QueryError(f"the constant {value!r} must be finite and at most 1e200 in size")
+            if not abs(value) <= 1e200:  # neither what is not a number, nor what no float can hold
+                raise QueryError(f"the constant {shown(value)} must be finite and at most 1e200 in size")
             value = int(value) if float(value).is_integer() else float(value) if abs(value) > 1e-200 else 0
         object.__setattr__(self, "constant", value)
 
@@ -306,6 +310,8 @@ class Constant(Node):
 
 @dataclass(frozen=True, eq=False)
 class Add(Node):
+    wire = "add"
+
     left: Node
     right: Node
 
@@ -332,6 +338,8 @@ class Add(Node):
 
 @dataclass(frozen=True, eq=False)
 class Multiply(Node):
+    wire = "multiply"
+
     left: Node
     right: Node
 
@@ -379,6 +387,8 @@ class Compare(Node):
     a column equals the constant 0.1.
     """
 
+    wire = "compare"
+
     relation: str
     left: Node
     right: Node
@@ -386,7 +396,7 @@ class Compare(Node):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.relation, str) or self.relation not in COMPARISONS:
-            raise QueryError(f"unknown comparison {self.relation!r}")
+            raise QueryError(f"unknown comparison {shown(self.relation)}; there are {' '.join(COMPARISONS)}")
 
     def facts(self, scope: Scope) -> Number:
         if self._category(scope) is None:
@@ -430,6 +440,8 @@ class Compare(Node):
 
 @dataclass(frozen=True, eq=False)
 class And(Node):
+    wire = "and"
+
     left: Node
     right: Node
 
@@ -444,6 +456,8 @@ class And(Node):
 
 @dataclass(frozen=True, eq=False)
 class Or(Node):
+    wire = "or"
+
     left: Node
     right: Node
 
@@ -455,6 +469,8 @@ class Or(Node):
 
 @dataclass(frozen=True, eq=False)
 class Not(Node):
+    wire = "not"
+
     inner: Node
 
     def facts(self, scope: Scope) -> Number:
@@ -496,7 +512,7 @@ def measured(value: Operand) -> Node:
 
 
 @cache
-def _operands(cls: type[Node]) -> list[tuple[str, bool]]:
+def operands_of(cls: type[Node]) -> list[tuple[str, bool]]:
     """The fields of a class that hold expressions, and whether they hold several."""
     kinds = {"Node": False, "tuple[Node, ...]": True}
     return [(field.name, kinds[str(field.type)]) for field in fields(cls) if field.type in kinds]  # type: ignore[arg-type]

@@ -34,6 +34,8 @@ class Function(Node):
     The function is called in a thread of its own. There `sys.exit()` ends nothing, and no oracle answers.
     """
 
+    wire = "function"
+
     columns: tuple[str, ...]
     low: float
     high: float
@@ -58,7 +60,7 @@ class Function(Node):
     @cached_property
     def form(self) -> dict[str, Any]:
         """Names the function without containing it: such a question cannot be read back elsewhere."""
-        return {"node": "Function", "columns": list(self.columns), "serial": self.serial}
+        return {"node": self.wire, "columns": list(self.columns), "serial": self.serial}
 
     @cached_property
     def range(self) -> Real:

@@ -25,6 +25,8 @@ from sulq.queries.vectors import check_width, vector
 class Dot(Node):
     """The inner product of two vectors, exact on the factors' grids."""
 
+    wire = "dot"
+
     left: Node
     right: Node
 
@@ -64,6 +66,8 @@ class Dot(Node):
 @dataclass(frozen=True, eq=False)
 class Outer(Node):
     """All products of a coordinate of one vector with a coordinate of another, row by row of the matrix."""
+
+    wire = "outer"
 
     left: Node
     right: Node
@@ -115,6 +119,8 @@ class Outer(Node):
 @dataclass(frozen=True, eq=False)
 class Gram(Node):
     """The upper triangle of x xᵀ, row by row: each product of two coordinates once."""
+
+    wire = "gram"
 
     inner: Node
 

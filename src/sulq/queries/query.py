@@ -6,7 +6,7 @@ about it (groups, conditions, means) is a way of writing those expressions and o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -16,11 +16,13 @@ from sulq.errors import QueryError
 from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.expressions import Constant, Node, Operand, measured, named
+from sulq.queries.nodes import node_of, nodes_of
 from sulq.queries.products import Outer
-from sulq.queries.question import Question
+from sulq.queries.question import QUESTIONS, Question
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
 from sulq.schema import Schema
+from sulq.wire import exact, members
 
 Neighbours = Literal["replace", "add-remove"]
 Statistic = Literal["count", "total", "mean"]
@@ -84,8 +86,9 @@ class Query(Question):
 
     @property
     def form(self) -> dict[str, Any]:
+        """The query as plain data; `Query.of` reads it back."""
         return {
-            "statistic": self.statistic,
+            "query": self.statistic,
             "value": self.value.form,
             "where": None if self.where is None else self.where.form,
             "by": [choice.form for choice in self.by],
@@ -93,6 +96,28 @@ class Query(Question):
             "tolerance": None if self.tolerance is None else str(self.tolerance),
             "beta": None if self.beta is None else str(self.beta),
         }
+
+    @classmethod
+    def of(cls, form: Mapping[str, Any]) -> Query:
+        """The query with this form.
+
+        >>> Query.of(count(where="sick").form).where.name
+        'sick'
+        """
+        names = ["query", "value", "where", "by", "weight", "tolerance", "beta"]
+        given = members(form, "a count, total or mean", names)
+        return cls(
+            given["query"],
+            node_of(given["value"]),
+            None if given["where"] is None else node_of(given["where"]),
+            nodes_of(given["by"], "the groups of a query"),
+            exact(given["weight"], "a weight"),  # type: ignore[arg-type]
+            None if given["tolerance"] is None else exact(given["tolerance"], "a tolerance"),  # type: ignore[arg-type]
+            None if given["beta"] is None else exact(given["beta"], "beta"),  # type: ignore[arg-type]
+        )
+
+
+QUESTIONS |= dict.fromkeys(get_args(Statistic), Query.of)
 
 
 def moves(scope: Scope, part: Node, order: Literal[1, 2], neighbours: Neighbours) -> Fraction:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,11 +11,16 @@ from typing import Any, Literal
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
+from sulq.queries.choose import Choice
 from sulq.queries.facts import ceil_sqrt
 from sulq.queries.query import Neighbours, Query, moves
-from sulq.queries.question import Question
+from sulq.queries.question import Question, question_of
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
+from sulq.wire import canonical, digest, exact, listed, members, of_json, reading, versioned
+
+VERSION = 1
+"""Of the form of a round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +52,56 @@ class Round:
 
     @property
     def form(self) -> dict[str, Any]:
-        """The round as plain data, in canonical form; `sulq.queries.canonical.parse_round` reads it back."""
+        """The round as plain data; `Round.of` reads it back."""
         share = None if self.share is None else str(self.share)
-        return {"queries": [query.form for query in self.queries], "share": share}
+        return {"round": VERSION, "queries": [query.form for query in self.queries], "share": share}
+
+    @classmethod
+    def of(cls, form: Mapping[str, Any]) -> Round:
+        """The round with this form. A version that is not known is refused, and so is an unknown query.
+
+        >>> Round.of({"round": 1, "queries": [{"query": "median"}], "share": None})
+        Traceback (most recent call last):
+        sulq.errors.QueryError: 'median' is not a known query; known are choose, count, mean, ...total
+        """
+        with reading("a round"):
+            given = members(versioned(form, "round", VERSION), "a round", ["round", "queries", "share"])
+            queries = [question_of(query) for query in listed(given["queries"], "the queries of a round")]
+            return cls(queries, None if given["share"] is None else exact(given["share"], "a share"))
+
+    @cached_property
+    def by_sums(self) -> tuple[Query | Choice, ...]:
+        """The queries, all of them of a kind that sums answer; a refusal if one is of another kind."""
+        kinds = tuple(query for query in self.queries if isinstance(query, Query | Choice))
+        if len(kinds) < len(self.queries):
+            raise QueryError(
+                "only count, total, mean and choose can be answered here: ask the rest elsewhere"
+            )
+        return kinds
 
     @cached_property
     def canonical(self) -> str:
-        return json.dumps(self.form, sort_keys=True, separators=(",", ":"))
+        """The form as text, written in one way only."""
+        return canonical(self.form)
+
+    def to_json(self) -> str:
+        """The round as JSON, for `from_json`: the canonical text.
+
+        >>> import sulq
+        >>> Round.from_json(Round([sulq.count()]).to_json()) == Round([sulq.count()])
+        True
+        """
+        return self.canonical
+
+    @classmethod
+    def from_json(cls, text: str) -> Round:
+        """The round that `to_json` wrote."""
+        return cls.of(of_json(text, "a round"))
 
     @property
     def key(self) -> str:
         """Names the round: equal for equal questions, on every machine."""
-        return hashlib.sha256(self.canonical.encode()).hexdigest()
+        return digest(self.canonical)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Round) and other.canonical == self.canonical

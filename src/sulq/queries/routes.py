@@ -31,6 +31,8 @@ class Route(Node):
     array([0, 1, 2])
     """
 
+    wire = "route"
+
     attributes: tuple[Node, ...]
     steps: tuple[tuple[int, ...], ...]
     size: int

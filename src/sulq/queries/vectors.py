@@ -24,6 +24,8 @@ SLACK = 1 - 2.0**-48
 class Vector(Node):
     """Numbers and vectors laid end to end."""
 
+    wire = "vector"
+
     parts: tuple[Node, ...]
 
     def __post_init__(self) -> None:
@@ -64,6 +66,8 @@ class Scaled(Node):
     rounding is monotone, so nothing passes them.
     """
 
+    wire = "scaled"
+
     inner: Node
 
     def facts(self, scope: Scope) -> Number:
@@ -78,6 +82,8 @@ class Scaled(Node):
 @dataclass(frozen=True, eq=False)
 class Feature(Leaf):
     """A column with its public interval scaled to [−1, 1], encoded once in 16 bits."""
+
+    wire = "feature"
 
     def facts(self, scope: Scope) -> Number:
         return Scaled(col(self.name)).facts(scope)
@@ -109,6 +115,8 @@ class ClipNorm(Node):
     is rounded a few times and short by 2^-48 of itself, more than those roundings, and the products are
     truncated towards zero: the result is never longer than the bound.
     """
+
+    wire = "clip norm"
 
     inner: Node
     bound: float
@@ -164,6 +172,8 @@ class ClipNorm(Node):
 @dataclass(frozen=True, eq=False)
 class Only(Node):
     """A value where a condition holds, and zero elsewhere."""
+
+    wire = "only"
 
     condition: Node
     inner: Node

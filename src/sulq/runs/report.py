@@ -102,7 +102,7 @@ def _learned(outcome: Outcome) -> str:
 def _to_predict_with(found: Hypothesis) -> str:
     return (
         "<h2>To predict with it</h2>"
-        f"<p>Read this text with <code>sulq.hypotheses.{type(found).__name__}.from_json</code>.</p>"
+        "<p>Read this text with <code>sulq.Hypothesis.from_json</code>.</p>"
         f"<details><summary>JSON</summary><pre>{escape(_pretty(found.to_json()))}</pre></details>"
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.talk.law_forms import Law, law_form, law_of
 from sulq.talk.laws import Exactly, Value
+from sulq.wire import listed, members, of_json, reading, versioned
 
 EXACTLY = Exactly()
 VERSION = 1
@@ -88,17 +89,11 @@ class Answer:
     @classmethod
     def of(cls, form: Mapping[str, Any]) -> Answer:
         """The answer with this form. A version that is not known is refused."""
-        version = form.get("answer") if isinstance(form, Mapping) else None
-        if version != VERSION:
-            raise QueryError(f"this is no answer of version {VERSION}, the one that is known here")
-        try:
-            axes = tuple(
-                Axis(axis["name"], None if axis["labels"] is None else tuple(axis["labels"]))
-                for axis in form["axes"]
-            )
-            return cls(_read(form["value"]), law_of(form["law"]), axes)
-        except (KeyError, TypeError, ValueError):
-            raise QueryError("this is not the form of an answer") from None
+        with reading("an answer"):
+            names = ["answer", "value", "axes", "law"]
+            given = members(versioned(form, "answer", VERSION), "an answer", names)
+            axes = tuple(_axis(axis) for axis in listed(given["axes"], "the axes of an answer"))
+            return cls(_read(given["value"]), law_of(given["law"]), axes)
 
     def to_json(self) -> str:
         """The answer as JSON, for `from_json`.
@@ -110,11 +105,17 @@ class Answer:
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
-        try:
-            form = json.loads(text)
-        except (ValueError, RecursionError):
-            raise QueryError("this is not the JSON of an answer") from None
-        return cls.of(form)
+        """The answer that `to_json` wrote."""
+        return cls.of(of_json(text, "an answer"))
+
+
+def _axis(form: Any) -> Axis:
+    given = members(form, "an axis of an answer", ["name", "labels"])
+    labels = given["labels"]
+    named = None if labels is None else tuple(listed(labels, "the labels of an axis"))
+    if not all(isinstance(word, str) for word in (given["name"], *(named or ()))):
+        raise QueryError("the name and the labels of an axis are texts")
+    return Axis(given["name"], named)
 
 
 def _plain(value: Value) -> Any:
@@ -127,7 +128,8 @@ def _plain(value: Value) -> Any:
 
 def _read(value: Any) -> Value:
     if isinstance(value, Mapping):
-        numbers = [_read(number) for number in value["numbers"]]
+        members(value, "an array", ["shape", "numbers"])
+        numbers = [_read(number) for number in listed(value["numbers"], "the numbers of an array")]
         whole = all(isinstance(number, int) for number in numbers)
         return np.array(numbers, dtype=np.int64 if whole else np.float64).reshape(value["shape"])
     if isinstance(value, str):

@@ -11,9 +11,10 @@ from typing import Any, get_args
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.calibration import Calibration, Contest, Settled, SumFacts, Terms
 from sulq.privacy.noise import Noise
+from sulq.privacy.reading import calibration_of
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Neighbours, Query, moves, reach
@@ -22,10 +23,14 @@ from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
-from sulq.talk.row_questions import PublicFacts, RowQuestion
+from sulq.talk.row_questions import PublicFacts, RowQuestion, check_kinds
 from sulq.talk.statistics import Steps, answer_to, chosen
+from sulq.wire import canonical, exact, members, of_json, reading, shown, versioned
 
 LARGEST_SCORE = 2**62
+MOST_ROWS = 2**60
+VERSION = 1
+"""Of the form of an offer."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,52 @@ class Offer:
         """What is public about the table."""
         return PublicFacts(self.schema, self.neighbours, self.rows)
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """The offer as plain data; `Offer.of` reads it back."""
+        return {
+            "offer": VERSION,
+            "schema": self.schema.form(),
+            "calibration": self.calibration.form,
+            "neighbours": self.neighbours,
+            "rows": self.rows,
+            "truncate": self.truncate,
+            "allowance": str(self.allowance),
+        }
+
+    @classmethod
+    def of(cls, form: Any) -> Offer:
+        """The offer with this form. A version that is not known is refused."""
+        names = ["offer", "schema", "calibration", "neighbours", "rows", "truncate", "allowance"]
+        with reading("an offer"):
+            given = members(versioned(form, "offer", VERSION), "an offer", names)
+            if not isinstance(given["schema"], Mapping):
+                raise QueryError("the schema of an offer is an object with its columns")
+            if not isinstance(given["truncate"], bool):
+                raise QueryError(f"truncate is true or false, not {shown(given['truncate'])}")
+            return cls(
+                Schema.of(dict(given["schema"])),
+                calibration_of(given["calibration"]),
+                given["neighbours"],
+                None if given["rows"] is None else whole("rows", given["rows"], 0, MOST_ROWS),
+                given["truncate"],
+                rational("allowance", exact(given["allowance"], "an allowance"), most=1),
+            )
+
+    def to_json(self) -> str:
+        """The offer as JSON, for `from_json`."""
+        return canonical(self.form)
+
+    @classmethod
+    def from_json(cls, text: str) -> Offer:
+        """The offer that `to_json` wrote.
+
+        >>> Offer.from_json('{"offer": 2}')
+        Traceback (most recent call last):
+        sulq.errors.QueryError: this is an offer of version 2, and version 1 is the one that is known here
+        """
+        return cls.of(of_json(text, "an offer"))
+
     def part(self, share: Numeric) -> Offer:
         """The same offer, where only this share of the budget is the whole."""
         return replace(self, allowance=self.allowance * rational("share", share, most=1))
@@ -109,8 +160,7 @@ class Offer:
 
     def terms(self, round_: Round) -> Terms:
         """What the round costs and the noise it gets, or a refusal."""
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        check_kinds(round_)
         sums = [
             self._sum(query, part)
             for query in round_.queries

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.privacy.calibration import Contest, Settled
+from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
-from sulq.queries.query import Neighbours
+from sulq.queries.query import Neighbours, Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
@@ -67,6 +68,14 @@ class SeenRows(Protocol):
         ...
 
 
+def check_kinds(round_: object) -> None:
+    """Refuse what is no round, and a round with a question of a kind that nobody here answers."""
+    if not isinstance(round_, Round):
+        raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+    if not all(isinstance(query, Query | Choice | RowQuestion) for query in round_.queries):
+        raise QueryError("this round has a question of a kind that cannot be answered here")
+
+
 class RowQuestion(Question):
     """A question that needs the rows themselves.
 
@@ -115,18 +124,3 @@ class RowQuestion(Question):
     def promise(self, public: PublicFacts, settled: Settled) -> str | None:
         """What is promised about the population that the rows were drawn from, for people."""
         return None
-
-
-def check_sums_only(round_: object, who: str) -> None:
-    """Refuse what is no round, and a round with a question that needs the rows themselves.
-
-    Args:
-        round_: what is asked.
-        who: whoever is asked, as an error calls them.
-    """
-    if not isinstance(round_, Round):
-        raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-    if any(isinstance(query, RowQuestion) for query in round_.queries):
-        raise QueryError(
-            f"this question needs the rows themselves, and {who} is asked for sums: ask a curator"
-        )

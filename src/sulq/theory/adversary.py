@@ -18,7 +18,6 @@ from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.laws import Within
-from sulq.talk.row_questions import check_sums_only
 
 Manner = Literal["high", "low", "random", "coarse"]
 
@@ -63,7 +62,8 @@ class Adversary:
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round; nothing is kept, so it does not matter which run asks."""
-        check_sums_only(round_, "this oracle")
+        if not isinstance(round_, Round):
+            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
         if not all(isinstance(query, Query) and query.tolerance is not None for query in round_.queries):
             raise QueryError("a learner for statistical queries states the tolerance of every query")
         truths = Exact(self.source).ask(round_, run)

@@ -39,11 +39,17 @@ class MaskedParityRule(Hypothesis):
     array([False, False])
     """
 
+    wire = "masked parity"
+
     bits: tuple[str, ...]
     index: str
     switch: str
     secret: tuple[int, ...]
     mask: int | None
+
+    def __post_init__(self) -> None:
+        if self.mask not in (None, 0, 1):
+            raise QueryError(f"the mask is 0 or 1, or None if nothing is known of it, not {self.mask!r}")
 
     @property
     def expression(self) -> Node:

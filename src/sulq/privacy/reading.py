@@ -1,0 +1,44 @@
+"""Reading calibrations back from their forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sulq.errors import QueryError
+from sulq.numbers import rational
+from sulq.privacy.calibration import Calibration, Gaussian, Laplace
+from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from sulq.wire import entry, exact, members, reading, shown
+
+
+def calibration_of(form: Any) -> Calibration:
+    """The calibration with this form.
+
+    >>> calibration_of({"is": "laplace", "total": "1", "promise": "ε = 1 (pure)"})
+    Laplace(total=Fraction(1, 1), promise='ε = 1 (pure)', unit='epsilon')
+    >>> calibration_of({"is": "cauchy"})
+    Traceback (most recent call last):
+    sulq.errors.QueryError: 'cauchy' is not a known calibration; known are gaussian, laplace, ...
+    """
+    with reading("a calibration"):
+        name = form.get("is") if isinstance(form, Mapping) else None
+        names, make = entry(name, CALIBRATIONS, "calibration")
+        given = members(form, f"the calibration {name!r}", ["is", *names])
+        return make(*[_value(each, given[each]) for each in names])
+
+
+CALIBRATIONS: dict[str, tuple[tuple[str, ...], Callable[..., Calibration]]] = {
+    "laplace": (("total", "promise"), Laplace),
+    "gaussian": (("total", "promise"), Gaussian),
+    "sulq laplace": (("epsilon", "queries"), SulqLaplace),
+    "sulq gaussian": (("epsilon", "delta", "queries"), SulqGaussian),
+}
+"""For every calibration, by its name: what its form has, and what is made of that."""
+
+
+def _value(name: str, given: Any) -> Any:
+    """A setting: words, a number of queries, which the calibration checks, or an exact number."""
+    if name == "promise" and not isinstance(given, str):
+        raise QueryError(f"a promise is a text, not {shown(given)}")
+    return given if name in ("promise", "queries") else rational(name, exact(given, name))

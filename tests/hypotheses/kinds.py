@@ -1,0 +1,44 @@
+"""One hypothesis of every kind, and its text as it was written before texts had a version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sulq
+from sulq.hypotheses import Centres, Components, Halfspace, Origin, ParityRule, Rule, Selected, Tree
+from sulq.hypotheses.tree import End, Split
+from sulq.queries.expressions import Constant
+from sulq.theory import MaskedParityRule, masked_parity_schema
+
+col = sulq.col
+SCHEMA = sulq.Schema(
+    {
+        "old": sulq.Boolean(),
+        "age": sulq.Integer(0, 120),
+        "income": sulq.Real(-1.5, 1e6),
+        "plan": sulq.Category(["full", "some", "é"], missing="some"),
+        "person": sulq.Integer(0, 9),
+    },
+    sulq.Unit("person", rows=3),
+)
+ORIGIN = Origin("ID3", "ε = 1 (pure)", "tree", 4)
+ENDS = (End(0, (8.25, -2.0, 0.1)), End(2, (0.0, 5.0, 1e-3)), End(1, (1.0, 1.0, 1.0)))
+ROOT = Split(0, (Split(1, ENDS[:2]), ENDS[2], ENDS[0], ENDS[2]))
+SELECTED = sulq.lookup(sulq.cross("plan", sulq.bins("age", [65])), [0, 1, 1, 0, 1, 0]) > 0
+KINDS: dict[str, sulq.Hypothesis] = {
+    "tree": Tree(SCHEMA, ORIGIN, col("plan"), (sulq.bins("age", [18, 40.5, 65]), col("old")), ROOT),
+    "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
+    "rule": Rule(SCHEMA, ORIGIN, (col("old"), ~(col("age") >= 65), col("plan") == "é")),
+    "parity": ParityRule(SCHEMA, ORIGIN, (col("old"), col("income") > 0.1, Constant(1)), (1, 0, 1)),
+    "nothing": Nothing(SCHEMA, ORIGIN, "parity", 0.05),
+    "selected": Selected(SCHEMA, ORIGIN, SELECTED, "plan and age"),
+    "centres": Centres(SCHEMA, ORIGIN, ("age", "income"), ((-0.5, 0.25), (0.1, 1.0)), (10.0, -2.5)),
+    "components": Components(SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4),
+    "halfspace": Halfspace(SCHEMA, ORIGIN, "old", ("age", "income"), (0.5, 2.0), -1.0, None),
+    "halfspace_of_a_category": Halfspace(SCHEMA, None, "plan", ("age",), (0.5,), 0.0, ("full", "some")),
+    "masked_parity": MaskedParityRule(
+        masked_parity_schema(2), ORIGIN, ("x0", "x1"), "index", "switch", (1, 0), 1
+    ),
+}
+FORMER = {name: Path(__file__).with_name("version_0") / f"{name}.json" for name in KINDS}
+"""What version 0 wrote to a file."""

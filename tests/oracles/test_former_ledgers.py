@@ -1,0 +1,70 @@
+"""Ledgers that version 0 wrote are read: it knew questions by forms without a version."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.oracles.chunks import CHUNKS
+from sulq.queries.former import former_form
+from sulq.wire import canonical, digest
+
+
+def test_answers_in_a_ledger_of_version_0_are_replayed_at_no_cost(tmp_path: Path) -> None:
+    """A ledger knew questions by forms without a version; such answers are found, and nothing is charged."""
+    rows = {"b": [True, False], "c": ["u", "v"]}
+    schema = {"b": sulq.Boolean(), "c": sulq.Category(["u", "v"], missing="u")}
+    [node, other] = [f'{{"name":"{name}","node":"Column"}}' for name in "cb"]
+    query = f'{{"beta":null,"by":[{node}],"statistic":"count","tolerance":null,"value":'
+    query += f'{{"constant":1,"node":"Constant"}},"weight":"1","where":{other}}}'
+    choice = f'{{"by":[],"choose":[{node}],"label":{other},"score":"majority","weight":"1"}}'
+    former = f'{{"allowance":"1","round":{{"queries":[{query},{choice}],"share":"1/4"}}}}'
+    stored = '{"sums": [[171, 0]], "choices": [[0]]}'
+
+    curator = sulq.open(rows, schema).curator(epsilon=1, ledger=tmp_path / "people.ledger")
+    curator.ledger.release("r", former, Fraction(1, 4), lambda: stored)
+    asked = sulq.Round([sulq.count(where="b", by="c"), sulq.choose(["c"], label="b")], share=0.25)
+    assert curator.afford(asked, run="r") is False, "it is paid already"
+    assert curator.afford(asked, run="another") is True
+    table, best = curator.ask(asked, run="r")
+    assert table.value.tolist() == [171, 0] and best.value == 0
+    assert curator.spent == Fraction(1, 4) and len(list(curator.ledger.entries())) == 2
+    curator.ask(asked, run="another")
+    assert curator.spent == Fraction(1, 2)
+
+
+def test_a_charge_of_version_0_without_an_answer_is_answered_under_that_charge(tmp_path: Path) -> None:
+    round_ = sulq.Round([sulq.count(where="b")], share=0.25)
+    curator = sulq.open({"b": [True, False]}, {"b": sulq.Boolean()}).curator(
+        epsilon=1, ledger=tmp_path / "people.ledger"
+    )
+    former = canonical({"round": former_form(round_), "allowance": "1"})
+    with pytest.raises(ZeroDivisionError):
+        curator.ledger.release("r", former, Fraction(1, 4), lambda: str(1 / 0))
+    [answer] = curator.ask(round_, run="r")
+    assert curator.spent == Fraction(1, 4) and curator.ask(round_, run="r")[0].value == answer.value
+    assert {entry.question for entry in curator.ledger.entries()} == {former}
+
+
+def test_chunks_that_version_0_took_are_taken_again(tmp_path: Path) -> None:
+    """What a run took is known by the hash of the round's form."""
+    round_ = sulq.Round([sulq.count(where="b"), sulq.count()])
+    rows = {"b": np.arange(100) % 2 == 0}
+    people = sulq.open(rows, {"b": sulq.Boolean()})
+    curator = people.curator(epsilon=1, answering="chunks", queries=4, ledger=tmp_path / "people.ledger")
+    key = digest(canonical(former_form(round_)))
+    for chunk, number in ((0, 1), (1, 0)):
+        name, cost = f"{digest('r')} {key} {number}", Fraction(1 if chunk == 0 else 0)
+        curator.ledger.release(CHUNKS, json.dumps({"chunk": chunk}), cost, lambda name=name: name)
+        former = canonical(
+            {"release": {"chunk": chunk, "round": former_form(round_), "query": number}, "allowance": "1"}
+        )
+        stored = json.dumps({"sums": [[7 + number]], "choices": []})
+        curator.ledger.release("r", former, Fraction(0), lambda stored=stored: stored)
+    assert [answer.value for answer in curator.ask(round_, run="r")] == [28, 32]
+    assert curator.left == 2
