@@ -19,6 +19,7 @@ from sulq.local.randomizer import Randomizer
 from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf
 from sulq.local.sphere import SphereReport
+from sulq.local.tally import Tally
 from sulq.local.unary import UnaryResponse
 from sulq.renamed import moved
 from sulq.simplex import nearest_distribution
@@ -44,6 +45,7 @@ __all__ = [
     "RandomizedResponse",
     "Randomizer",
     "SphereReport",
+    "Tally",
     "UnaryResponse",
     "best_randomizer",
     "digits",

@@ -22,7 +22,7 @@ from sulq.local.difference_sets import Size, difference_set, sizes
 from sulq.local.draws import ONE, below, uniform_below
 from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes
+from sulq.local.randomizer import chance_to_lie, codes, usable_epsilon
 from sulq.local.support import Support
 from sulq.numbers import Numeric, whole
 
@@ -50,7 +50,7 @@ class DesignResponse(NumberedReport):
 
     def __init__(self, k: int, epsilon: Numeric) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
-        size, lies = _best(self.k, asked(epsilon))
+        size, lies = _best(self.k, usable_epsilon(epsilon))
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "lies", lies)
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.local.draws import ONE, below
 from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes
+from sulq.local.randomizer import chance_to_lie, codes, usable_epsilon
 from sulq.local.support import Support
 from sulq.numbers import Numeric, whole
 from sulq.privacy.coins import random_bytes
@@ -42,7 +42,7 @@ class HadamardResponse(NumberedReport):
 
     def __init__(self, k: int, epsilon: Numeric) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
-        object.__setattr__(self, "lies", chance_to_lie(asked(epsilon)))
+        object.__setattr__(self, "lies", chance_to_lie(usable_epsilon(epsilon)))
 
     @property
     def rows(self) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import ONE, below, uniform_below
 from sulq.local.frequencies import NumberedReport
-from sulq.local.randomizer import asked, chance_to_lie, codes
+from sulq.local.randomizer import chance_to_lie, codes, usable_epsilon
 from sulq.local.support import Support
 from sulq.numbers import Numeric, whole
 
@@ -35,7 +35,7 @@ class KaryResponse(NumberedReport):
 
     def __init__(self, k: int, epsilon: Numeric) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
-        object.__setattr__(self, "lies", chance_to_lie(asked(epsilon), self.k - 1))
+        object.__setattr__(self, "lies", chance_to_lie(usable_epsilon(epsilon), self.k - 1))
 
     @property
     def reports(self) -> int:

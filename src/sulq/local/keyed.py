@@ -22,13 +22,14 @@ from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.onehot import numbered_response
 from sulq.local.randomizer import codes
 from sulq.local.tails import Bounded, by_frequency, people
+from sulq.local.tally import Tallied, Tally, counts_of
 from sulq.numbers import Numeric, whole
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False)
-class KeyedReport:
+class KeyedReport(Tallied):
     """One of k groups and a vector with lows ≤ v ≤ highs, reported as one whole number.
 
     Values are pairs: the groups, and a row of d numbers for each.
@@ -84,9 +85,14 @@ class KeyedReport:
         low, high = (self.inner.pmf(told, 2 * group + end) for end in (0, 1))
         return (up * high + (1 - up) * low) / len(self.lows)
 
-    def estimate(self, reports: ArrayLike) -> Floats:
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """How many reports there are of each kind, coordinate by coordinate."""
+        received = codes(reports, self._kinds)
+        return Tally(item, len(received), np.bincount(received, minlength=self._kinds))
+
+    def estimate_of(self, tally: Tally) -> Floats:
         """The mean of one_hot(group) ⊗ v over all people: k rows of d numbers, the sums by group over n."""
-        supporting, n = self._supporting(reports)
+        supporting, n = self._supporting(tally)
         contrast = float(self.inner.support.contrast)
         ends = (supporting[:, 1::2] - supporting[:, 0::2]) / (n * contrast)
         sizes = self._sizes(supporting, n)
@@ -94,7 +100,7 @@ class KeyedReport:
 
     def sizes(self, reports: ArrayLike) -> Floats:
         """The fraction of the people in each group."""
-        return self._sizes(*self._supporting(reports))
+        return self._sizes(*self._supporting(self.tally(reports)))
 
     def variance(self, n: int) -> float:
         """Of one number, at most: people may all be in its group, or none."""
@@ -128,12 +134,16 @@ class KeyedReport:
     def _halves(self) -> Floats:
         return (np.array(self.highs) - self.lows) / 2
 
-    def _supporting(self, reports: ArrayLike) -> tuple[NDArray[np.int64], int]:
+    @property
+    def _kinds(self) -> int:
+        """How many different reports there are."""
+        return len(self.lows) * self.inner.reports
+
+    def _supporting(self, tally: Tally) -> tuple[NDArray[np.int64], int]:
         """How many reports about each coordinate support each of the 2k possibilities, and how many there
         are."""
-        kinds = len(self.lows) * self.inner.reports
-        histogram = np.bincount(codes(reports, kinds), minlength=kinds)
-        return self.inner.supporting(histogram.reshape(len(self.lows), -1)), people(int(histogram.sum()))
+        histogram = counts_of(tally, self._kinds)
+        return self.inner.supporting(histogram.reshape(len(self.lows), -1)), people(tally.reports)
 
     def _sizes(self, supporting: NDArray[np.int64], n: int) -> Floats:
         cells = self.inner.support.frequencies(supporting.sum(axis=0), n)
