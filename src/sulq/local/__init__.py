@@ -6,6 +6,7 @@
 from sulq.local.best import best_randomizer
 from sulq.local.blocks import DesignResponse
 from sulq.local.coordinates import CoordinateReport
+from sulq.local.device import Device
 from sulq.local.digits import Digits, digits
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
@@ -15,7 +16,9 @@ from sulq.local.lr import LocalRandomness
 from sulq.local.onebit import OneBitReport
 from sulq.local.paper import PaperReport
 from sulq.local.piecewise import PiecewiseReport
+from sulq.local.questionnaire import Item, Questionnaire, item_of
 from sulq.local.randomizer import Randomizer
+from sulq.local.report import Report
 from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf
 from sulq.local.sphere import SphereReport
@@ -29,10 +32,12 @@ __all__ = [
     "Box",
     "CoordinateReport",
     "DesignResponse",
+    "Device",
     "Digits",
     "Flag",
     "HadamardResponse",
     "Interval",
+    "Item",
     "KaryResponse",
     "Keyed",
     "KeyedReport",
@@ -42,13 +47,16 @@ __all__ = [
     "OneOf",
     "PaperReport",
     "PiecewiseReport",
+    "Questionnaire",
     "RandomizedResponse",
     "Randomizer",
+    "Report",
     "SphereReport",
     "Tally",
     "UnaryResponse",
     "best_randomizer",
     "digits",
+    "item_of",
     "nearest_distribution",
 ]
 

@@ -34,6 +34,9 @@ MOST_EPSILON = Fraction(40)
 class Randomizer(Protocol):
     """A value in, a report out; and what many reports together say about the mean of the values."""
 
+    def __hash__(self) -> int:
+        """Randomizers are values: those that were made alike are equal."""
+
     @property
     def ratio(self) -> Fraction:
         """The largest Pr[R(u) = w]/Pr[R(v) = w]: exact, or rounded up where `exponent` has it exactly."""
