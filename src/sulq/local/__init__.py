@@ -9,6 +9,7 @@ from sulq.local.coordinates import CoordinateReport
 from sulq.local.device import Device
 from sulq.local.digits import Digits, digits
 from sulq.local.hadamard import HadamardResponse
+from sulq.local.item import Item, item_of
 from sulq.local.kary import KaryResponse
 from sulq.local.keyed import KeyedReport
 from sulq.local.laplace import LaplaceReport
@@ -16,7 +17,7 @@ from sulq.local.lr import LocalRandomness
 from sulq.local.onebit import OneBitReport
 from sulq.local.paper import PaperReport
 from sulq.local.piecewise import PiecewiseReport
-from sulq.local.questionnaire import Item, Questionnaire, item_of
+from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
 from sulq.local.report import Report
 from sulq.local.response import RandomizedResponse

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.local.item import Item, fits
 from sulq.local.lr import NOTHING, Used, charged
-from sulq.local.questionnaire import Item, fits
 from sulq.local.randomizer import Randomizer
 from sulq.local.report import Report
 from sulq.local.shapes import Keyed, OneOf
@@ -37,9 +37,9 @@ class Readable(Protocol):
 class Device:
     """A person's device; or many people's at once, which is the same work done in one go.
 
-    Before it looks at a row, it refuses an item that costs the person more than `epsilon`, and one that does
-    not fit the schema. Each call of `report` may cost that much: a device that is asked more than once adds
-    up what it said yes to, with `sulq.local.lr.charged`, as `LocalRandomness` does for people in a database.
+    Before it looks at a row, it refuses an item that costs the person more than `epsilon`, and one that was
+    made for another schema. Each call of `report` may cost that much: a device that is asked more than once
+    adds up what its reports cost, with `sulq.local.lr.charged`, as `LocalRandomness` does.
 
     Args:
         rows: the person's rows. If they are many people's, each row plays a person, or one of a person's
@@ -47,7 +47,7 @@ class Device:
         epsilon: what a report on all rows of one person may cost.
 
     >>> import sulq
-    >>> from sulq.local.questionnaire import item_of
+    >>> from sulq.local.item import item_of
     >>> person = sulq.open({"sick": [True]}, {"sick": sulq.Boolean()})
     >>> item = item_of(sulq.col("sick"), person.scope, Fraction(1))
     >>> Device(person, epsilon=1).report(item).numbers.shape
@@ -66,7 +66,7 @@ class Device:
     def report(self, item: Item) -> Report:
         """What to send about an item: drawn anew at every call.
 
-        Raises BudgetError if that costs more than is allowed, and QueryError if the item does not fit the
+        Raises BudgetError if that costs more than is allowed, and QueryError if the item is for another
         schema; then no row was looked at.
         """
         self._check(item)
@@ -80,7 +80,7 @@ class Device:
             raise QueryError(f"this item is for people with {item.rows} rows, and here they may have {rows}")
         _cost(item.randomizer, self.epsilon / item.rows)
         if not scope.remember((item.key, "fits"), lambda: fits(item, scope)):
-            raise QueryError("this item does not fit the schema of these rows: its shape is another")
+            raise QueryError("this item was made for another schema than that of these rows")
 
     def _values(self, item: Item) -> Any:
         """What the item is about, as the randomizer takes it."""

@@ -1,49 +1,67 @@
-"""Reading and writing the versioned forms of what passes between a device and a collector."""
+"""Versioned plain data: what all that passes between a device and a collector has in common."""
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from sulq.errors import QueryError
 
+VERSION = 1
+"""Of all forms here."""
 
-def opened(form: object, kind: str, version: int, keys: Sequence[str]) -> Mapping[str, Any]:
+
+class Formed(ABC):
+    """What has a form, plain data with a version, and so JSON both ways."""
+
+    kind: ClassVar[str]
+    """What its form calls itself."""
+
+    @abstractmethod
+    def form(self) -> dict[str, Any]:
+        """It as plain data; `of` reads it back."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, form: Mapping[str, Any]) -> Self:
+        """That which has this form. A version that is not known is refused, and so is what is no form."""
+
+    def to_json(self) -> str:
+        """The form as compact JSON, for `from_json`."""
+        return json.dumps(self.form(), separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """That whose form is written in this JSON."""
+        try:
+            form = json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            raise QueryError(f"this is not the JSON of {_with_article(cls.kind)}") from None
+        return cls.of(form)
+
+
+def opened(form: object, kind: str, keys: Sequence[str]) -> Mapping[str, Any]:
     """A form whose version is known and that has just these keys; anything else is refused.
 
     Args:
         form: what was received.
         kind: what it should be the form of.
-        version: the version that is known.
         keys: what such a form holds, beside its version.
 
-    >>> opened({"tally": 2, "reports": 5}, "tally", 1, ["reports"])
+    >>> opened({"tally": 2, "reports": 5}, "tally", ["reports"])
     Traceback (most recent call last):
     sulq.errors.QueryError: this is no tally of version 1, the one that is known here
     """
     stated = form.get(kind) if isinstance(form, Mapping) else None
-    if stated != version or isinstance(stated, bool):
-        raise QueryError(f"this is no {kind} of version {version}, the one that is known here")
+    if type(stated) is not int or stated != VERSION:
+        raise QueryError(f"this is no {kind} of version {VERSION}, the one that is known here")
     assert isinstance(form, Mapping)
     if form.keys() != {kind, *keys}:
-        raise QueryError(f"the form of a {kind} has {', '.join(keys)}, and nothing else")
+        raise QueryError(f"the form of {_with_article(kind)} has {', '.join(keys)}, and nothing else")
     return form
 
 
-def to_json(form: Mapping[str, Any]) -> str:
-    """A form as compact JSON."""
-    return json.dumps(form, separators=(",", ":"), allow_nan=False)
-
-
-def from_json(text: str | bytes, kind: str) -> Any:
-    """The form that is written as JSON.
-
-    >>> from_json("?", "tally")
-    Traceback (most recent call last):
-    sulq.errors.QueryError: this is not the JSON of a tally
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        raise QueryError(f"this is not the JSON of a {kind}") from None
+def _with_article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"

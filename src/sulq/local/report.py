@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.forms import from_json, opened, to_json
+from sulq.local.forms import VERSION, Formed, opened
 from sulq.local.received import as_sent
-
-VERSION = 1
-"""Of the JSON form of a report."""
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Formed):
     """What a person's device sends about one item; or what many devices send, in one array.
 
     Args:
@@ -32,6 +29,7 @@ class Report:
     True
     """
 
+    kind: ClassVar[str] = "report"
     item: str
     numbers: NDArray[Any]
 
@@ -48,9 +46,8 @@ class Report:
         return hash((self.item, len(self.numbers)))
 
     def form(self) -> dict[str, Any]:
-        """The report as plain data; `Report.of` reads it back."""
         numbers = self.numbers.view(np.uint8) if self.numbers.dtype == bool else self.numbers
-        return {"report": VERSION, "item": self.item, "numbers": numbers.tolist()}
+        return {self.kind: VERSION, "item": self.item, "numbers": numbers.tolist()}
 
     @classmethod
     def of(cls, form: Mapping[str, Any]) -> Report:
@@ -59,16 +56,7 @@ class Report:
         What the numbers are is not looked at here: whatever a person sends, it counts for no more than one
         report can.
         """
-        given = opened(form, "report", VERSION, ("item", "numbers"))
+        given = opened(form, cls.kind, ("item", "numbers"))
         if not isinstance(given["item"], str) or not isinstance(given["numbers"], list):
             raise QueryError("a report has the name of its item and a list of numbers")
         return cls(given["item"], as_sent(given["numbers"]))
-
-    def to_json(self) -> str:
-        """The report as JSON, for `from_json`."""
-        return to_json(self.form())
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Report:
-        """The report with this JSON."""
-        return cls.of(from_json(text, "report"))

@@ -5,23 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
-from sulq.local.forms import from_json, opened, to_json
+from sulq.local.forms import VERSION, Formed, opened
 
-VERSION = 1
-"""Of the JSON form of a tally."""
 _SPLIT = 24
 # So many numbers below 2^_SPLIT, or twice as large, add up to less than 2^53, so floats add them exactly.
 _MANY = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Formed):
     """How many reports there were on one item, and the sums that an estimate is made of.
 
     The sums are whole numbers, so a tally of some reports plus a tally of others is the tally of all, to the
@@ -41,6 +39,7 @@ class Tally:
     True
     """
 
+    kind: ClassVar[str] = "tally"
     item: str
     reports: int
     sums: NDArray[Any]
@@ -67,26 +66,15 @@ class Tally:
         return hash((self.item, self.reports, tuple(self.sums.tolist())))
 
     def form(self) -> dict[str, Any]:
-        """The tally as plain data; `Tally.of` reads it back."""
         sums = self.sums.tolist()
-        return {"tally": VERSION, "item": self.item, "reports": self.reports, "sums": sums}
+        return {self.kind: VERSION, "item": self.item, "reports": self.reports, "sums": sums}
 
     @classmethod
     def of(cls, form: Mapping[str, Any]) -> Tally:
-        """The tally with this form. A version that is not known is refused."""
-        given = opened(form, "tally", VERSION, ("item", "reports", "sums"))
+        given = opened(form, cls.kind, ("item", "reports", "sums"))
         if not isinstance(given["item"], str) or not isinstance(given["sums"], list):
             raise QueryError("a tally has the name of its item and a list of whole numbers")
         return cls(given["item"], given["reports"], np.array(given["sums"], dtype=object))
-
-    def to_json(self) -> str:
-        """The tally as JSON, for `from_json`."""
-        return to_json(self.form())
-
-    @classmethod
-    def from_json(cls, text: str) -> Tally:
-        """The tally with this JSON."""
-        return cls.of(from_json(text, "tally"))
 
 
 class Tallied(ABC):

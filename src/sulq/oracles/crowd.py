@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sulq.errors import AdaptivityError, QueryError
 from sulq.local.device import Device
 from sulq.local.frequencies import FrequencyReport
-from sulq.local.questionnaire import Item, Method, Questionnaire, item_of
+from sulq.local.item import Item, Method, item_of
+from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
 from sulq.local.tails import Bounded, Tails, by_frequency
 from sulq.local.tally import Tally
