@@ -1,6 +1,6 @@
-"""The local model: randomizers that people run themselves, and the LR oracle.
+"""The local model: what people's devices are asked, what they report by, and what is kept of it.
 
-`source.crowd(epsilon)` picks randomizers by itself; here they are to be used one by one.
+`source.crowd(epsilon)` plays all parts by itself; here they are to be used one by one.
 """
 
 from sulq.local.best import best_randomizer

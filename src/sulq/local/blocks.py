@@ -82,15 +82,15 @@ class DesignResponse(NumberedReport):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A residue for each number from 0 to k − 1."""
-        own = codes(values, self.k)
-        outside = below(self.lies, own.size)
+        truths = codes(values, self.k)
+        outside = below(self.lies, truths.size)
         block, residues = self.size.block, self.size.residues
         # The residues of D, and then the others, in one table: where to look is drawn without the value.
         places = np.where(outside, block, 0) + uniform_below(
-            np.where(outside, residues - block, block), own.size
+            np.where(outside, residues - block, block), truths.size
         )
         table = np.concatenate([difference_set(self.size), np.flatnonzero(self._indicator == 0)])
-        moved = own + table[places]
+        moved = truths + table[places]
         return np.asarray(moved - residues * (moved >= residues))
 
     def pmf(self, report: int, value: int) -> Fraction:

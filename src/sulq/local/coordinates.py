@@ -73,11 +73,11 @@ class CoordinateReport(Tallied):
         return reports
 
     def pmf(self, report: int, value: ArrayLike) -> Fraction:
-        first, said = divmod(int(report), 2**self.bits)
+        first, sent = divmod(int(report), 2**self.bits)
         ends = position(np.asarray(value, dtype=np.float64), np.array(self.lows), np.array(self.highs), 1)
 
         def chance(i: int) -> Fraction:
-            which, bit = (first + i) % len(self.lows), said >> (self.bits - 1 - i) & 1
+            which, bit = (first + i) % len(self.lows), sent >> (self.bits - 1 - i) & 1
             up = Fraction(int(ends.base[which]) * PARTS + int(ends.part[which]), PARTS)
             return up * self.bit.pmf(bool(bit), True) + (1 - up) * self.bit.pmf(bool(bit), False)
 

@@ -13,7 +13,7 @@ VERSION = 1
 """Of all forms here."""
 
 
-class Formed(ABC):
+class Versioned(ABC):
     """What has a form, plain data with a version, and so JSON both ways."""
 
     kind: ClassVar[str]

@@ -75,9 +75,9 @@ class HadamardResponse(NumberedReport):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A number from 0 to reports − 1 for each number from 0 to k − 1."""
-        own = codes(values, self.k)
-        rows = (random_bytes(4 * own.size).view(np.uint32) & (self.rows - 1)).astype(np.int64)
-        return 2 * rows + (_odd(rows & own) ^ below(self.lies, own.size))
+        truths = codes(values, self.k)
+        rows = (random_bytes(4 * truths.size).view(np.uint32) & (self.rows - 1)).astype(np.int64)
+        return 2 * rows + (_odd(rows & truths) ^ below(self.lies, truths.size))
 
     def pmf(self, report: int, value: int) -> Fraction:
         row, bit = divmod(int(report), 2)
@@ -86,8 +86,8 @@ class HadamardResponse(NumberedReport):
 
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""
-        said = histogram.reshape(*histogram.shape[:-1], self.rows, 2)
-        balance = transformed(said[..., 0] - said[..., 1])
+        kinds = histogram.reshape(*histogram.shape[:-1], self.rows, 2)
+        balance = transformed(kinds[..., 0] - kinds[..., 1])
         return np.asarray((balance + histogram.sum(axis=-1, keepdims=True)) // 2)[..., : self.k]
 
 

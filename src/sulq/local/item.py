@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.local.best import best_randomizer
-from sulq.local.forms import VERSION, Formed, opened
+from sulq.local.forms import VERSION, Versioned, opened
 from sulq.local.randomizer import Randomizer
 from sulq.local.report import Report
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape, shape_form, shape_of
@@ -33,7 +33,7 @@ MOST_ROWS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
-class Item(Formed):
+class Item(Versioned):
     """What to report of a row, so that all reports together tell the mean of a row expression.
 
     A group and a value in it are reported as such, and not as the long vector of zeros they stand for. Made

@@ -59,9 +59,9 @@ class KaryResponse(NumberedReport):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A number from 0 to k − 1 for each such number."""
-        own = codes(values, self.k)
-        step = below(self.lies, own.size) * (1 + uniform_below(self.k - 1, own.size))
-        moved = own + step
+        truths = codes(values, self.k)
+        step = below(self.lies, truths.size) * (1 + uniform_below(self.k - 1, truths.size))
+        moved = truths + step
         return moved - self.k * (moved >= self.k)
 
     def pmf(self, report: int, value: int) -> Fraction:

@@ -77,12 +77,12 @@ class KeyedReport(Tallied):
         return which * self.inner.reports + self.inner.sample(2 * groups + ends)
 
     def pmf(self, report: int, value: tuple[int, ArrayLike]) -> Fraction:
-        which, told = divmod(int(report), self.inner.reports)
+        which, kind = divmod(int(report), self.inner.reports)
         number = np.asarray(value[1], dtype=np.float64)[which : which + 1]
         base, part = position(number, self.lows[which], self.highs[which], 1)
         up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
         group = min(max(int(value[0]), 0), self.groups - 1)
-        low, high = (self.inner.pmf(told, 2 * group + end) for end in (0, 1))
+        low, high = (self.inner.pmf(kind, 2 * group + end) for end in (0, 1))
         return (up * high + (1 - up) * low) / len(self.lows)
 
     def tally(self, reports: ArrayLike, item: str = "") -> Tally:
@@ -169,18 +169,18 @@ class KeyedReport(Tallied):
         second part's square has the expectation half²·d·(a + b − 2c); the product of the two parts has
         middle·half·(1 − 2·other)·(b − a), since (I₀ + I₁)(I₁ − I₀) = I₁ − I₀.
         """
-        own, other = float(self.inner.support.own), float(self.inner.support.other)
+        p, q = float(self.inner.support.own), float(self.inner.support.other)
         with_own, least, most = (float(p) for p in self.inner.both)
-        contrast, d = own - other, len(self.lows)
-        found = []
+        contrast, d = p - q, len(self.lows)
+        variances = []
         for middle, half in zip(self._middles, self._halves, strict=True):
             # What else a person tells, by the coordinate drawn, may change c: the first part is for all of
             # them, the second for this one.
-            of_all, of_this = 2 * other + 2 * most - 4 * other**2, 2 * other - 2 * least
+            of_all, of_this = 2 * q + 2 * most - 4 * q**2, 2 * q - 2 * least
             absent = middle**2 * of_all + half**2 * d * of_this
-            sum_ = own * (1 - own) + other * (1 - other) + 2 * (with_own - own * other)
+            sum_ = p * (1 - p) + q * (1 - q) + 2 * (with_own - p * q)
             # The product of the parts less that of their expectations, where the number is an end.
-            cross = 2 * abs(middle * half) * contrast * abs(1 - 2 * other - contrast)
-            present = middle**2 * sum_ + half**2 * d * (own + other - 2 * with_own) + cross
-            found.append((absent / contrast**2, present / contrast**2))
-        return found
+            cross = 2 * abs(middle * half) * contrast * abs(1 - 2 * q - contrast)
+            present = middle**2 * sum_ + half**2 * d * (p + q - 2 * with_own) + cross
+            variances.append((absent / contrast**2, present / contrast**2))
+        return variances

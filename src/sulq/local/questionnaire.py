@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sulq.errors import QueryError
-from sulq.local.forms import VERSION, Formed, opened
+from sulq.local.forms import VERSION, Versioned, opened
 from sulq.local.item import Item
 from sulq.numbers import whole
 
@@ -15,7 +15,7 @@ MOST_PEOPLE = 2**60
 
 
 @dataclass(frozen=True)
-class Questionnaire(Formed):
+class Questionnaire(Versioned):
     """The items of a round, and how many people each is put to: people of its own, each asked once.
 
     Args:

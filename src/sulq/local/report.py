@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.forms import VERSION, Formed, opened
+from sulq.local.forms import VERSION, Versioned, opened
 from sulq.local.received import as_sent
 
 
 @dataclass(frozen=True, eq=False)
-class Report(Formed):
+class Report(Versioned):
     """What a person's device sends about one item; or what many devices send, in one array.
 
     Args:

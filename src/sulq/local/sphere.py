@@ -76,8 +76,8 @@ class SphereReport(Tallied):
         vectors, length = self._read(values)
         directions = self._directions(len(vectors))
         keeps = rounded(position(length, -self.norm, self.norm, 1)).astype(bool)
-        told = self.bit.sample(_towards(directions, vectors) ^ ~keeps)
-        directions *= np.where(told, 1.0, -1.0)[:, np.newaxis]
+        sides = self.bit.sample(_towards(directions, vectors) ^ ~keeps)
+        directions *= np.where(sides, 1.0, -1.0)[:, np.newaxis]
         return directions
 
     def pmf(self, report: ArrayLike, value: ArrayLike) -> Fraction:

@@ -63,7 +63,7 @@ class Support:
 
 
 @lru_cache(maxsize=1024)
-def _variances(own: Fraction, other: Fraction) -> tuple[float, float]:
+def _variances(p: Fraction, q: Fraction) -> tuple[float, float]:
     """Of the frequency of a possibility that nobody has, and of one that everybody has, from one report."""
-    absent, present = (float(p * (1 - p) / (own - other) ** 2) for p in (other, own))
+    absent, present = (float(chance * (1 - chance) / (p - q) ** 2) for chance in (q, p))
     return absent, present

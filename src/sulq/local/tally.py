@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
-from sulq.local.forms import VERSION, Formed, opened
+from sulq.local.forms import VERSION, Versioned, opened
 
 _SPLIT = 24
 # So many numbers below 2^_SPLIT, or twice as large, add up to less than 2^53, so floats add them exactly.
@@ -19,7 +19,7 @@ _MANY = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class Tally(Formed):
+class Tally(Versioned):
     """How many reports there were on one item, and the sums that an estimate is made of.
 
     The sums are whole numbers, so a tally of some reports plus a tally of others is the tally of all, to the

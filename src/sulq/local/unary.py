@@ -66,28 +66,28 @@ class UnaryResponse(FrequencyReport):
     @property
     def ratio(self) -> Fraction:
         """One value's own bit is 1 and the other value's is 0, against the opposite."""
-        own, other = self.support.own, self.support.other
-        return own * (1 - other) / (other * (1 - own))
+        p, q = self.support.own, self.support.other
+        return p * (1 - q) / (q * (1 - p))
 
     def sample(self, values: ArrayLike) -> Packed:
         """A row of packed bits for each number from 0 to k − 1."""
-        own = codes(values, self.k)
+        truths = codes(values, self.k)
         width = math.ceil(self.k / 8)
-        bits = packed_bits(self.other, own.size * width).reshape(own.size, width)
+        bits = packed_bits(self.other, truths.size * width).reshape(truths.size, width)
         bits[:, -1] &= 0xFF >> (8 * width - self.k)
         # The bit of one's own possibility is set to a coin of its own, the other seven are left as they are.
-        cells = np.arange(own.size) * width + (own >> 3)
-        mask = np.left_shift(1, own & 7).astype(np.uint8)
+        cells = np.arange(truths.size) * width + (truths >> 3)
+        mask = np.left_shift(1, truths & 7).astype(np.uint8)
         flat = bits.reshape(-1)
-        flat[cells] = (flat[cells] & ~mask) | (mask * below(self.own, own.size))
+        flat[cells] = (flat[cells] & ~mask) | (mask * below(self.own, truths.size))
         return bits
 
     def pmf(self, report: Packed, value: int) -> Fraction:
         bits: list[int] = unpacked(np.asarray(report)[np.newaxis], self.k)[0].tolist()
-        own, other = self.support.own, self.support.other
-        said = bits[self.possible(value)]
-        ones = sum(bits) - said
-        return (own if said else 1 - own) * other**ones * (1 - other) ** (self.k - 1 - ones)
+        p, q = self.support.own, self.support.other
+        true_bit = bits[self.possible(value)]
+        ones = sum(bits) - true_bit
+        return (p if true_bit else 1 - p) * q**ones * (1 - q) ** (self.k - 1 - ones)
 
     def tally(self, reports: ArrayLike, item: str = "") -> Tally:
         """In how many reports each bit is 1."""
