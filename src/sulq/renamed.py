@@ -39,6 +39,7 @@ MODULES = {
     "sulq.oracles.emulation": "sulq.theory.emulation",
     "sulq.oracles.flips": "sulq.talk.flips",
     "sulq.oracles.mask_blind": "sulq.theory.mask_blind",
+    "sulq.oracles.reports": "sulq.local.item",
     "sulq.oracles.open": "sulq.oracles.assembly",
     "sulq.oracles.wrapper": "sulq.talk.wrapper",
     "sulq.plans.asked": "sulq.plans.watching",

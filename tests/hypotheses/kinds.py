@@ -30,7 +30,6 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
     "rule": Rule(SCHEMA, ORIGIN, (col("old"), ~(col("age") >= 65), col("plan") == "é")),
     "parity": ParityRule(SCHEMA, ORIGIN, (col("old"), col("income") > 0.1, Constant(1)), (1, 0, 1)),
-    "nothing": Nothing(SCHEMA, ORIGIN, "parity", 0.05),
     "selected": Selected(SCHEMA, ORIGIN, SELECTED, "plan and age"),
     "centres": Centres(SCHEMA, ORIGIN, ("age", "income"), ((-0.5, 0.25), (0.1, 1.0)), (10.0, -2.5)),
     "components": Components(SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4),

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import sulq
-from sulq.hypotheses import Rule, Tree
+from sulq.hypotheses import Nothing, Rule, Tree
 from sulq.hypotheses.hypothesis import KINDS as NAMED
 from tests.forms import check_reader, json_values, plain, refusal, tampered
-from tests.hypotheses.kinds import FORMER, KINDS
+from tests.hypotheses.kinds import FORMER, KINDS, ORIGIN, SCHEMA
 
 WIRE = {
     "Centres": "centres",
@@ -33,7 +33,15 @@ RULE = KINDS["rule"].form
 
 def test_the_names_in_texts_are_those_of_version_1() -> None:
     assert {cls.__name__: name for name, cls in NAMED.items() if cls.__module__.startswith("sulq.")} == WIRE
-    assert {type(hypothesis).__name__ for hypothesis in KINDS.values()} == set(WIRE)
+    assert {type(hypothesis).__name__ for hypothesis in KINDS.values()} | {"Nothing"} == set(WIRE)
+
+
+def test_nothing_is_a_hypothesis_too() -> None:
+    nothing = Nothing(SCHEMA, ORIGIN, "parity", 0.05)
+    read = sulq.Hypothesis.from_json(nothing.to_json())
+    assert (read, type(read), bool(read)) == (nothing, Nothing, False)
+    with pytest.raises(sulq.QueryError, match="nothing to predict with"):
+        read.predict({"old": [True]})
 
 
 @pytest.mark.parametrize("name", KINDS)

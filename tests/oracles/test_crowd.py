@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.local.device import Device
 from sulq.local.lr import at_most_power
 from sulq.oracles.crowd import Crowd
 
@@ -176,7 +177,7 @@ def test_one_made_up_report_moves_an_answer_by_no_more_than_stated() -> None:
             if survey.needless:
                 continue
             some = PEOPLE.only(np.arange(200))
-            reports = survey.randomizer.sample(survey.asked.values(some))
+            reports = Device(some, crowd.epsilon).report(survey.item).numbers
             before = survey.randomizer.estimate(reports)
             for lie in reports[1:40]:
                 made_up = reports.copy()
@@ -272,3 +273,33 @@ def test_who_comes_too_late_is_refused_and_has_asked_nobody() -> None:
         outcomes = list(threads.map(ask, range(6)))
     assert sorted(outcomes) == ["refused"] * 3 + ["told"] * 3
     assert crowd.left == 0
+
+
+def test_answers_from_tallies_have_the_error_bars_of_as_many_people_as_reported() -> None:
+    """Of 10,000 who are asked, only 2,500 answer, to two collectors."""
+    crowd = PEOPLE.crowd(epsilon=1)
+    half, eighth = (sulq.Round([sulq.mean(col("sick"))], share=share) for share in ("1/2", "1/8"))
+    [item] = crowd.questionnaire(half).items
+    tallies = []
+    for at in (np.arange(1_000), np.arange(1_000, 2_500)):
+        report = Device(PEOPLE.only(at), crowd.epsilon).report(item)
+        tallies.append(item.tally(report, people=len(at)))
+    [answer] = crowd.answers(half, [tallies[0] + tallies[1]])
+    assert answer.radius(0.05) == pytest.approx(crowd.error(eighth, 0.05)[0])
+    assert abs(answer.value - 0.3) < answer.radius(1e-9) + 0.02
+    assert crowd.left == ROWS and crowd.rounds == 0, "nobody was asked by the crowd itself"
+
+
+def test_tallies_that_do_not_belong_to_a_round_are_refused() -> None:
+    crowd = PEOPLE.crowd(epsilon=1)
+    round_ = sulq.Round([sulq.mean(col("sick")), sulq.mean(col("age"))], share="1/2")
+    sick, age = (
+        item.tally(Device(PEOPLE, crowd.epsilon).report(item), people=ROWS)
+        for item in crowd.questionnaire(round_).items
+    )
+    assert len(crowd.answers(round_, [sick, age])) == 2
+    for wrong in ([], [sick], [sick, age, age]):
+        with pytest.raises(sulq.QueryError, match=f"one tally for each of its items, not {len(wrong)}"):
+            crowd.answers(round_, wrong)
+    with pytest.raises(sulq.QueryError, match="of another item"):
+        crowd.answers(round_, [age, sick])

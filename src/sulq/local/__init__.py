@@ -1,13 +1,15 @@
-"""The local model: randomizers that people run themselves, and the LR oracle.
+"""The local model: what people's devices are asked, what they report by, and what is kept of it.
 
-`source.crowd(epsilon)` picks randomizers by itself; here they are to be used one by one.
+`source.crowd(epsilon)` plays all parts by itself; here they are to be used one by one.
 """
 
 from sulq.local.best import best_randomizer
 from sulq.local.blocks import DesignResponse
 from sulq.local.coordinates import CoordinateReport
+from sulq.local.device import Device
 from sulq.local.digits import Digits, digits
 from sulq.local.hadamard import HadamardResponse
+from sulq.local.item import Item, item_of
 from sulq.local.kary import KaryResponse
 from sulq.local.keyed import KeyedReport
 from sulq.local.laplace import LaplaceReport
@@ -15,11 +17,14 @@ from sulq.local.lr import LocalRandomness
 from sulq.local.onebit import OneBitReport
 from sulq.local.paper import PaperReport
 from sulq.local.piecewise import PiecewiseReport
+from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
 from sulq.local.reading import randomizer_from_json, randomizer_of, shape_of
+from sulq.local.report import Report
 from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf
 from sulq.local.sphere import SphereReport
+from sulq.local.tally import Tally
 from sulq.local.unary import UnaryResponse
 from sulq.renamed import moved
 from sulq.simplex import nearest_distribution
@@ -29,10 +34,12 @@ __all__ = [
     "Box",
     "CoordinateReport",
     "DesignResponse",
+    "Device",
     "Digits",
     "Flag",
     "HadamardResponse",
     "Interval",
+    "Item",
     "KaryResponse",
     "Keyed",
     "KeyedReport",
@@ -42,12 +49,16 @@ __all__ = [
     "OneOf",
     "PaperReport",
     "PiecewiseReport",
+    "Questionnaire",
     "RandomizedResponse",
     "Randomizer",
+    "Report",
     "SphereReport",
+    "Tally",
     "UnaryResponse",
     "best_randomizer",
     "digits",
+    "item_of",
     "nearest_distribution",
     "randomizer_from_json",
     "randomizer_of",

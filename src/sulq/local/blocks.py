@@ -22,7 +22,7 @@ from sulq.local.difference_sets import Size, difference_set, sizes
 from sulq.local.draws import ONE, below, uniform_below
 from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes
+from sulq.local.randomizer import chance_to_lie, codes, usable_epsilon
 from sulq.local.support import Support
 from sulq.numbers import Numeric, whole
 
@@ -52,7 +52,7 @@ class DesignResponse(NumberedReport):
 
     def __init__(self, k: int, epsilon: Numeric) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
-        size, lies = _best(self.k, asked(epsilon))
+        size, lies = _best(self.k, usable_epsilon(epsilon))
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "lies", lies)
 
@@ -84,15 +84,15 @@ class DesignResponse(NumberedReport):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A residue for each number from 0 to k − 1."""
-        own = codes(values, self.k)
-        outside = below(self.lies, own.size)
+        truths = codes(values, self.k)
+        outside = below(self.lies, truths.size)
         block, residues = self.size.block, self.size.residues
         # The residues of D, and then the others, in one table: where to look is drawn without the value.
         places = np.where(outside, block, 0) + uniform_below(
-            np.where(outside, residues - block, block), own.size
+            np.where(outside, residues - block, block), truths.size
         )
         table = np.concatenate([difference_set(self.size), np.flatnonzero(self._indicator == 0)])
-        moved = own + table[places]
+        moved = truths + table[places]
         return np.asarray(moved - residues * (moved >= residues))
 
     def pmf(self, report: int, value: int) -> Fraction:

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.errors import QueryError
 from sulq.local.draws import PARTS, position, rounded, uniform_below
 from sulq.local.formed import FormedRandomizer
-from sulq.local.randomizer import asked, codes, interval, logarithm
+from sulq.local.randomizer import codes, interval, logarithm, usable_epsilon
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
+from sulq.local.tally import Tallied, Tally, sums_of
 from sulq.numbers import Numeric, whole
 
 MOST_COORDINATES = 2**20
@@ -26,7 +27,7 @@ MOST_BITS = 16
 
 
 @dataclass(frozen=True, init=False)
-class CoordinateReport(FormedRandomizer):
+class CoordinateReport(Tallied, FormedRandomizer):
     """A vector with lows ≤ v ≤ highs, reported as first·2^bits + the bits of that and the next coordinates.
 
     >>> report = CoordinateReport([0, 0, -1], [1, 2, 1], epsilon=1)
@@ -48,7 +49,7 @@ class CoordinateReport(FormedRandomizer):
         for name, value in zip(("lows", "highs"), bounds, strict=True):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "bits", whole("bits", bits, 1, min(len(self.lows), MOST_BITS)))
-        object.__setattr__(self, "bit", RandomizedResponse(asked(epsilon) / self.bits))
+        object.__setattr__(self, "bit", RandomizedResponse(usable_epsilon(epsilon) / self.bits))
 
     @property
     def ratio(self) -> Fraction:
@@ -75,25 +76,30 @@ class CoordinateReport(FormedRandomizer):
         return reports
 
     def pmf(self, report: int, value: ArrayLike) -> Fraction:
-        first, said = divmod(int(report), 2**self.bits)
+        first, sent = divmod(int(report), 2**self.bits)
         ends = position(np.asarray(value, dtype=np.float64), np.array(self.lows), np.array(self.highs), 1)
 
         def chance(i: int) -> Fraction:
-            which, bit = (first + i) % len(self.lows), said >> (self.bits - 1 - i) & 1
+            which, bit = (first + i) % len(self.lows), sent >> (self.bits - 1 - i) & 1
             up = Fraction(int(ends.base[which]) * PARTS + int(ends.part[which]), PARTS)
             return up * self.bit.pmf(bool(bit), True) + (1 - up) * self.bit.pmf(bool(bit), False)
 
         return prod((chance(i) for i in range(self.bits)), start=Fraction(1, len(self.lows)))
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The mean vector."""
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """Of each coordinate, how many bits are 1 less how many are 0."""
         d = len(self.lows)
-        said = codes(reports, d << self.bits)
-        first, balance = said >> self.bits, np.zeros(d)
+        received = codes(reports, d << self.bits)
+        first, balance = received >> self.bits, np.zeros(d)
         for i in range(self.bits):
-            up = 2.0 * (said >> (self.bits - 1 - i) & 1) - 1
+            up = 2.0 * (received >> (self.bits - 1 - i) & 1) - 1
             balance += np.bincount((first + i) % d, weights=up, minlength=d)
-        return (np.array(self.lows) + self.highs) / 2 + self._reach * balance / people(len(said))
+        return Tally(item, len(received), balance.astype(np.int64))
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
+        """The mean vector."""
+        balance = sums_of(tally, len(self.lows)).astype(np.float64)
+        return (np.array(self.lows) + self.highs) / 2 + self._reach * balance / people(tally.reports)
 
     def variance(self, n: int) -> float:
         """Of the mean of the widest coordinate, if that is the middle, where the variance is largest."""

@@ -91,11 +91,11 @@ def difference_set(size: Size) -> NDArray[np.int64]:
     [0, 1, 3, 9]
     """
     if size.t == 0:
-        found = np.unique([pow(x, size.q, size.residues) for x in range(1, size.residues)])
+        members = np.unique([pow(x, size.q, size.residues) for x in range(1, size.residues)])
     else:
-        found = np.flatnonzero(np.array(_sequence(size)) == 0)
-    found.flags.writeable = False
-    return found
+        members = np.flatnonzero(np.array(_sequence(size)) == 0)
+    members.flags.writeable = False
+    return members
 
 
 def _prime(m: int) -> bool:

@@ -53,8 +53,8 @@ def digits(expression: Node, tolerance: Numeric, schema: Schema) -> Digits:
 
     >>> from sulq.queries.expressions import col
     >>> from sulq.schema import Real
-    >>> asked = digits(col("age"), tolerance=20, schema=Schema({"age": Real(0, 100)}))
-    >>> len(asked.queries), asked.tolerance
+    >>> by_digits = digits(col("age"), tolerance=20, schema=Schema({"age": Real(0, 100)}))
+    >>> len(by_digits.queries), by_digits.tolerance
     (3, 0.1)
     """
     facts = Scope(schema).number(expression)

@@ -60,15 +60,15 @@ def packed_bits(threshold: int, size: int) -> NDArray[np.uint8]:
     ([0, 0], [255, 255])
     """
     patterns = _patterns(threshold)
-    found = np.empty(size, dtype=np.uint8)
+    bits = np.empty(size, dtype=np.uint8)
     for start in range(0, size, _PIECE):
-        part = found[start : start + _PIECE]
+        part = bits[start : start + _PIECE]
         drawn = random_bytes(2 * part.size).view(np.uint16)
         looked_up = patterns.table.take(drawn)
         part[:] = looked_up & 0xFF
         undecided = np.flatnonzero(looked_up >= _DIVIDED)
         part[undecided] = _settled(patterns, drawn[undecided])
-    return found
+    return bits
 
 
 def uniform_below(sizes: int | NDArray[np.int64], count: int) -> NDArray[np.int64]:
@@ -159,8 +159,8 @@ def _settled(patterns: _Patterns, drawn: NDArray[np.uint16]) -> NDArray[np.uint8
     """The patterns of numbers whose first 16 bits do not decide."""
     more = random_bytes(8 * drawn.size).view(np.uint64) >> 16
     words = drawn.astype(np.uint64) << 48 | more
-    found = np.searchsorted(patterns.leading, words, side="right")
-    for i in np.flatnonzero((found > 0) & (patterns.leading[found - 1] == words)):
+    settled = np.searchsorted(patterns.leading, words, side="right")
+    for i in np.flatnonzero((settled > 0) & (patterns.leading[settled - 1] == words)):
         rest = int.from_bytes(random_bytes(56).tobytes())
-        found[i] = bisect_right(patterns.edges, int(words[i]) << 448 | rest)
-    return found.astype(np.uint8)
+        settled[i] = bisect_right(patterns.edges, int(words[i]) << 448 | rest)
+    return settled.astype(np.uint8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Any
 
@@ -13,9 +13,10 @@ from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import codes, logarithm
 from sulq.local.support import Support
 from sulq.local.tails import Bounded
+from sulq.local.tally import Tallied, Tally, counts_of
 
 
-class FrequencyReport(FormedRandomizer, ABC):
+class FrequencyReport(Tallied, FormedRandomizer):
     """A report about one of 0, …, k − 1, from which the k frequencies are estimated."""
 
     k: int
@@ -36,10 +37,6 @@ class FrequencyReport(FormedRandomizer, ABC):
     @abstractmethod
     def pmf(self, report: Any, value: int) -> Fraction:
         """How likely this report is for this value."""
-
-    @abstractmethod
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The k frequencies."""
 
     def possible(self, value: int) -> int:
         """The possibility that `sample` takes a value for: what is outside counts as the nearest."""
@@ -90,6 +87,11 @@ class NumberedReport(FrequencyReport):
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
-        histogram = np.bincount(codes(reports, self.reports), minlength=self.reports)
-        return self.support.frequencies(self.supporting(histogram), int(histogram.sum()))
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """How many reports there are of each kind."""
+        received = codes(reports, self.reports)
+        return Tally(item, len(received), np.bincount(received, minlength=self.reports))
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
+        """The k frequencies."""
+        return self.support.frequencies(self.supporting(counts_of(tally, self.reports)), tally.reports)

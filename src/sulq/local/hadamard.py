@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.local.draws import ONE, below
 from sulq.local.frequencies import NumberedReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes
+from sulq.local.randomizer import chance_to_lie, codes, usable_epsilon
 from sulq.local.support import Support
 from sulq.numbers import Numeric, whole
 from sulq.privacy.coins import random_bytes
@@ -44,7 +44,7 @@ class HadamardResponse(NumberedReport):
 
     def __init__(self, k: int, epsilon: Numeric) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
-        object.__setattr__(self, "lies", chance_to_lie(asked(epsilon)))
+        object.__setattr__(self, "lies", chance_to_lie(usable_epsilon(epsilon)))
 
     @property
     def rows(self) -> int:
@@ -77,9 +77,9 @@ class HadamardResponse(NumberedReport):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A number from 0 to reports − 1 for each number from 0 to k − 1."""
-        own = codes(values, self.k)
-        rows = (random_bytes(4 * own.size).view(np.uint32) & (self.rows - 1)).astype(np.int64)
-        return 2 * rows + (_odd(rows & own) ^ below(self.lies, own.size))
+        truths = codes(values, self.k)
+        rows = (random_bytes(4 * truths.size).view(np.uint32) & (self.rows - 1)).astype(np.int64)
+        return 2 * rows + (_odd(rows & truths) ^ below(self.lies, truths.size))
 
     def pmf(self, report: int, value: int) -> Fraction:
         row, bit = divmod(int(report), 2)
@@ -88,8 +88,8 @@ class HadamardResponse(NumberedReport):
 
     def supporting(self, histogram: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many reports support each possibility, from how many there are of each kind (last axis)."""
-        said = histogram.reshape(*histogram.shape[:-1], self.rows, 2)
-        balance = transformed(said[..., 0] - said[..., 1])
+        kinds = histogram.reshape(*histogram.shape[:-1], self.rows, 2)
+        balance = transformed(kinds[..., 0] - kinds[..., 1])
         return np.asarray((balance + histogram.sum(axis=-1, keepdims=True)) // 2)[..., : self.k]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import ONE, below, uniform_below
 from sulq.local.frequencies import NumberedReport
-from sulq.local.randomizer import asked, chance_to_lie, codes
+from sulq.local.randomizer import chance_to_lie, codes, usable_epsilon
 from sulq.local.support import Support
 from sulq.numbers import Numeric, whole
 
@@ -37,7 +37,7 @@ class KaryResponse(NumberedReport):
 
     def __init__(self, k: int, epsilon: Numeric) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
-        object.__setattr__(self, "lies", chance_to_lie(asked(epsilon), self.k - 1))
+        object.__setattr__(self, "lies", chance_to_lie(usable_epsilon(epsilon), self.k - 1))
 
     @property
     def reports(self) -> int:
@@ -61,9 +61,9 @@ class KaryResponse(NumberedReport):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A number from 0 to k − 1 for each such number."""
-        own = codes(values, self.k)
-        step = below(self.lies, own.size) * (1 + uniform_below(self.k - 1, own.size))
-        moved = own + step
+        truths = codes(values, self.k)
+        step = below(self.lies, truths.size) * (1 + uniform_below(self.k - 1, truths.size))
+        moved = truths + step
         return moved - self.k * (moved >= self.k)
 
     def pmf(self, report: int, value: int) -> Fraction:

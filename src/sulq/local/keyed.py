@@ -23,13 +23,14 @@ from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.onehot import numbered_response
 from sulq.local.randomizer import codes
 from sulq.local.tails import Bounded, by_frequency, people
+from sulq.local.tally import Tallied, Tally, counts_of
 from sulq.numbers import Numeric, whole
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False)
-class KeyedReport(FormedRandomizer):
+class KeyedReport(Tallied, FormedRandomizer):
     """One of k groups and a vector with lows ≤ v ≤ highs, reported as one whole number.
 
     Values are pairs: the groups, and a row of d numbers for each.
@@ -79,17 +80,22 @@ class KeyedReport(FormedRandomizer):
         return which * self.inner.reports + self.inner.sample(2 * groups + ends)
 
     def pmf(self, report: int, value: tuple[int, ArrayLike]) -> Fraction:
-        which, told = divmod(int(report), self.inner.reports)
+        which, kind = divmod(int(report), self.inner.reports)
         number = np.asarray(value[1], dtype=np.float64)[which : which + 1]
         base, part = position(number, self.lows[which], self.highs[which], 1)
         up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
         group = min(max(int(value[0]), 0), self.groups - 1)
-        low, high = (self.inner.pmf(told, 2 * group + end) for end in (0, 1))
+        low, high = (self.inner.pmf(kind, 2 * group + end) for end in (0, 1))
         return (up * high + (1 - up) * low) / len(self.lows)
 
-    def estimate(self, reports: ArrayLike) -> Floats:
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """How many reports there are of each kind, coordinate by coordinate."""
+        received = codes(reports, self._kinds)
+        return Tally(item, len(received), np.bincount(received, minlength=self._kinds))
+
+    def estimate_of(self, tally: Tally) -> Floats:
         """The mean of one_hot(group) ⊗ v over all people: k rows of d numbers, the sums by group over n."""
-        supporting, n = self._supporting(reports)
+        supporting, n = self._supporting(tally)
         contrast = float(self.inner.support.contrast)
         ends = (supporting[:, 1::2] - supporting[:, 0::2]) / (n * contrast)
         sizes = self._sizes(supporting, n)
@@ -97,7 +103,7 @@ class KeyedReport(FormedRandomizer):
 
     def sizes(self, reports: ArrayLike) -> Floats:
         """The fraction of the people in each group."""
-        return self._sizes(*self._supporting(reports))
+        return self._sizes(*self._supporting(self.tally(reports)))
 
     def variance(self, n: int) -> float:
         """Of one number, at most: people may all be in its group, or none."""
@@ -131,12 +137,16 @@ class KeyedReport(FormedRandomizer):
     def _halves(self) -> Floats:
         return (np.array(self.highs) - self.lows) / 2
 
-    def _supporting(self, reports: ArrayLike) -> tuple[NDArray[np.int64], int]:
+    @property
+    def _kinds(self) -> int:
+        """How many different reports there are."""
+        return len(self.lows) * self.inner.reports
+
+    def _supporting(self, tally: Tally) -> tuple[NDArray[np.int64], int]:
         """How many reports about each coordinate support each of the 2k possibilities, and how many there
         are."""
-        kinds = len(self.lows) * self.inner.reports
-        histogram = np.bincount(codes(reports, kinds), minlength=kinds)
-        return self.inner.supporting(histogram.reshape(len(self.lows), -1)), people(int(histogram.sum()))
+        histogram = counts_of(tally, self._kinds)
+        return self.inner.supporting(histogram.reshape(len(self.lows), -1)), people(tally.reports)
 
     def _sizes(self, supporting: NDArray[np.int64], n: int) -> Floats:
         cells = self.inner.support.frequencies(supporting.sum(axis=0), n)
@@ -162,18 +172,18 @@ class KeyedReport(FormedRandomizer):
         second part's square has the expectation half²·d·(a + b − 2c); the product of the two parts has
         middle·half·(1 − 2·other)·(b − a), since (I₀ + I₁)(I₁ − I₀) = I₁ − I₀.
         """
-        own, other = float(self.inner.support.own), float(self.inner.support.other)
+        p, q = float(self.inner.support.own), float(self.inner.support.other)
         with_own, least, most = (float(p) for p in self.inner.both)
-        contrast, d = own - other, len(self.lows)
-        found = []
+        contrast, d = p - q, len(self.lows)
+        variances = []
         for middle, half in zip(self._middles, self._halves, strict=True):
             # What else a person tells, by the coordinate drawn, may change c: the first part is for all of
             # them, the second for this one.
-            of_all, of_this = 2 * other + 2 * most - 4 * other**2, 2 * other - 2 * least
+            of_all, of_this = 2 * q + 2 * most - 4 * q**2, 2 * q - 2 * least
             absent = middle**2 * of_all + half**2 * d * of_this
-            sum_ = own * (1 - own) + other * (1 - other) + 2 * (with_own - own * other)
+            sum_ = p * (1 - p) + q * (1 - q) + 2 * (with_own - p * q)
             # The product of the parts less that of their expectations, where the number is an end.
-            cross = 2 * abs(middle * half) * contrast * abs(1 - 2 * other - contrast)
-            present = middle**2 * sum_ + half**2 * d * (own + other - 2 * with_own) + cross
-            found.append((absent / contrast**2, present / contrast**2))
-        return found
+            cross = 2 * abs(middle * half) * contrast * abs(1 - 2 * q - contrast)
+            present = middle**2 * sum_ + half**2 * d * (p + q - 2 * with_own) + cross
+            variances.append((absent / contrast**2, present / contrast**2))
+        return variances

@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import PARTS, position, rounded
 from sulq.local.formed import FormedRandomizer
-from sulq.local.randomizer import asked, interval, rounded_up
+from sulq.local.randomizer import interval, rounded_up, usable_epsilon
 from sulq.local.received import within
 from sulq.local.tails import STEPS, LaplaceMeans, people
+from sulq.local.tally import Tallied, Tally, exact_sum, sums_of
 from sulq.numbers import Numeric
 from sulq.privacy.coins import arithmetic, exp
 from sulq.privacy.noise import DiscreteLaplace
@@ -31,7 +32,7 @@ FARTHEST = 64
 
 
 @dataclass(frozen=True, init=False)
-class LaplaceReport(FormedRandomizer):
+class LaplaceReport(Tallied, FormedRandomizer):
     """A number from `low` to `high` plus noise, in steps of the grid from low on.
 
     >>> report = LaplaceReport(0, 100, epsilon=1)
@@ -50,7 +51,7 @@ class LaplaceReport(FormedRandomizer):
     def __init__(self, low: float, high: float, epsilon: Numeric) -> None:
         for name, bound in zip(("low", "high"), interval(low, high), strict=True):
             object.__setattr__(self, name, bound)
-        object.__setattr__(self, "exponent", asked(epsilon))
+        object.__setattr__(self, "exponent", usable_epsilon(epsilon))
 
     @property
     def noise(self) -> DiscreteLaplace:
@@ -78,10 +79,15 @@ class LaplaceReport(FormedRandomizer):
         near, far = (self._chance(int(report), int(base[0]) + step) for step in (0, 1))
         return near + (far - near) * Fraction(int(part[0]), PARTS)
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """The sum of all steps."""
+        received = self.within(reports)
+        return Tally(item, len(received), np.array([exact_sum(received)], dtype=object))
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one. Its bias is below 10^-25 of the noise."""
-        told = self.within(reports)
-        return np.array([self.low + self._step * told.sum(dtype=np.float64) / people(len(told))])
+        [total] = sums_of(tally, 1).tolist()
+        return np.array([self.low + self._step * float(total) / people(tally.reports)])
 
     def variance(self, n: int) -> float:
         """The noise's, and a quarter of a squared step for the rounding."""

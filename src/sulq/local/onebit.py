@@ -17,11 +17,12 @@ from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import interval
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
+from sulq.local.tally import Tallied, Tally
 from sulq.numbers import Numeric
 
 
 @dataclass(frozen=True, init=False)
-class OneBitReport(FormedRandomizer):
+class OneBitReport(Tallied, FormedRandomizer):
     """A number from `low` to `high`, reported as one bit. The best there is for small ε.
 
     >>> report = OneBitReport(0, 100, epsilon=1)
@@ -63,9 +64,13 @@ class OneBitReport(FormedRandomizer):
         up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
         return up * self.bit.pmf(report, True) + (1 - up) * self.bit.pmf(report, False)
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """How many reports are the upper end."""
+        return self.bit.tally(reports, item)
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one."""
-        return self.low + (self.high - self.low) * self.bit.estimate(reports)
+        return self.low + (self.high - self.low) * self.bit.estimate_of(tally)
 
     def variance(self, n: int, value: float | None = None) -> float:
         """If everyone has this value, exactly; if it is not known, the largest possible: the middle's."""

@@ -20,13 +20,14 @@ from sulq.local.randomizer import codes
 from sulq.local.received import numbers
 from sulq.local.shapes import Ball, Box, Keyed, OneOf
 from sulq.local.tails import STEPS, LaplaceMeans, people
+from sulq.local.tally import Tallied, Tally, exact_sums, sums_of
 from sulq.numbers import Numeric
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, init=False)
-class PaperReport(FormedRandomizer):
+class PaperReport(Tallied, FormedRandomizer):
     """A pair of whole numbers: which number of the vector, and its Laplace report on the scale of its bounds.
 
     >>> report = PaperReport(Box((0, -1), (1, 1)), epsilon=4)
@@ -73,13 +74,18 @@ class PaperReport(FormedRandomizer):
         scaled = _scaled(number, lows[which], highs[which])
         return self.inner.pmf(int(report[1]), float(scaled[0])) / lows.size
 
-    def estimate(self, reports: ArrayLike) -> Floats:
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """Of each number, the sum of how far the reports of it are off the middle, in half steps."""
+        lows, _ = self._bounds
+        first, second = numbers(reports, width=2).T
+        which, steps = codes(first, lows.size), self.inner.within(second)
+        return Tally(item, len(steps), exact_sums(which, 2 * steps - STEPS, lows.size))
+
+    def estimate_of(self, tally: Tally) -> Floats:
         """The mean vector; for groups and vectors, a row for each group."""
         lows, highs = self._bounds
-        first, second = numbers(reports, width=2).T
-        which, told = codes(first, lows.size), self.inner.within(second)
-        off_middle = np.bincount(which, weights=told / STEPS - 0.5, minlength=lows.size)
-        means = (lows + highs) / 2 + (highs - lows) * off_middle * lows.size / people(len(told))
+        off_middle = sums_of(tally, lows.size).astype(np.float64) / (2 * STEPS)
+        means = (lows + highs) / 2 + (highs - lows) * off_middle * lows.size / people(tally.reports)
         return means.reshape(self.shape.size, -1) if isinstance(self.shape, Keyed) else means
 
     def variance(self, n: int) -> float:

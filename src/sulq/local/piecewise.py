@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import ONE, PARTS, below, position, rounded, uniform_below
 from sulq.local.formed import FormedRandomizer
-from sulq.local.randomizer import asked, chance_to_lie, codes, interval, logarithm
+from sulq.local.randomizer import chance_to_lie, codes, interval, logarithm, usable_epsilon
 from sulq.local.tails import Bounded, people
+from sulq.local.tally import Tallied, Tally, sums_of
 from sulq.numbers import Numeric
 from sulq.privacy.coins import Coin
 
@@ -27,7 +28,7 @@ CELLS = 2**12
 
 
 @dataclass(frozen=True, init=False)
-class PiecewiseReport(FormedRandomizer):
+class PiecewiseReport(Tallied, FormedRandomizer):
     """A number from `low` to `high`, reported as a cell. Better than one bit from about ε = 1.3 on.
 
     The window has a share of 1/(e^(ε/2) + 1) of the cells, as in the paper.
@@ -49,10 +50,10 @@ class PiecewiseReport(FormedRandomizer):
     def __init__(self, low: float, high: float, epsilon: Numeric) -> None:
         for name, bound in zip(("low", "high"), interval(low, high), strict=True):
             object.__setattr__(self, name, bound)
-        share = Fraction(Coin(1, 1, asked(epsilon) / 2).bias(64), ONE)
+        share = Fraction(Coin(1, 1, usable_epsilon(epsilon) / 2).bias(64), ONE)
         object.__setattr__(self, "window", max(1, round(CELLS * share)))
         weight = Fraction(CELLS - self.window, self.window)
-        object.__setattr__(self, "lies", chance_to_lie(asked(epsilon), weight))
+        object.__setattr__(self, "lies", chance_to_lie(usable_epsilon(epsilon), weight))
 
     @property
     def ratio(self) -> Fraction:
@@ -81,10 +82,15 @@ class PiecewiseReport(FormedRandomizer):
         near, far = (self._chance(int(report), int(base[0]) + step) for step in (0, 1))
         return near + (far - near) * Fraction(int(part[0]), PARTS)
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The mean of the numbers, as an array of one."""
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """The sum of all cells' numbers."""
         cells = codes(reports, CELLS)
-        mean = cells.sum(dtype=np.float64) / people(len(cells))
+        return Tally(item, len(cells), np.array([cells.sum()]))
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
+        """The mean of the numbers, as an array of one."""
+        [total] = sums_of(tally, 1).tolist()
+        mean = float(total) / people(tally.reports)
         return np.array([self._middle + self._unit * (mean - (CELLS - 1) / 2)])
 
     def variance(self, n: int, value: float | None = None) -> float:

@@ -21,6 +21,7 @@ from sulq.errors import QueryError
 from sulq.local.draws import ONE
 from sulq.local.received import within
 from sulq.local.tails import Tails
+from sulq.local.tally import Tally
 from sulq.numbers import Numeric, rational
 from sulq.privacy.coins import arithmetic, decimal, exp
 
@@ -32,6 +33,9 @@ MOST_EPSILON = Fraction(40)
 
 class Randomizer(Protocol):
     """A value in, a report out; and what many reports together say about the mean of the values."""
+
+    def __hash__(self) -> int:
+        """Randomizers are values: those that were made alike are equal."""
 
     @property
     def form(self) -> dict[str, Any]:
@@ -55,13 +59,19 @@ class Randomizer(Protocol):
     def pmf(self, report: Any, value: Any) -> Fraction:
         """How likely this report is for this value."""
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The mean of the values, without bias.
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """What the estimate needs of the reports on an item: whole numbers that add up.
 
         What no randomizer could have reported counts as the nearest thing that one could: a number out of
         range as the nearest in range, and what is no number (NaN, a text, nothing) as 0, or the nearest to
         that. So no report is an error, and none moves the estimate by more than its `influence`.
         """
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
+        """The mean of the values behind the reports of a tally, without bias."""
+
+    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
+        """The mean of the values behind the reports: the estimate of their tally."""
 
     def variance(self, n: int) -> float:
         """The variance of one number of the estimate from n reports, at most, whatever the values are."""
@@ -81,10 +91,10 @@ class Randomizer(Protocol):
         """How far one made-up report among n can move a number of the estimate."""
 
 
-def asked(epsilon: Numeric) -> Fraction:
+def usable_epsilon(epsilon: Numeric) -> Fraction:
     """The ε to use where `epsilon` is allowed.
 
-    >>> asked("1/3"), asked(1000)
+    >>> usable_epsilon("1/3"), usable_epsilon(1000)
     (Fraction(1, 3), Fraction(40, 1))
     """
     number = rational("epsilon", epsilon)

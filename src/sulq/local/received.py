@@ -38,7 +38,7 @@ def numbers(reports: ArrayLike, width: int | None = None) -> NDArray[Any]:
     >>> numbers([[1, 2], [3]], width=2).tolist()
     [[1.0, 2.0], [nan, nan]]
     """
-    sent = _array(reports)
+    sent = as_sent(reports)
     expected = 1 if width is None else 2
     if sent.dtype == object and sent.ndim == 1:
         read: Callable[[Any], Any] = _number if width is None else lambda row: _row(row, width)
@@ -55,7 +55,7 @@ def numbers(reports: ArrayLike, width: int | None = None) -> NDArray[Any]:
     return sent
 
 
-def _array(reports: ArrayLike) -> NDArray[Any]:
+def as_sent(reports: ArrayLike) -> NDArray[Any]:
     """An array in which every report is as it was sent: one text in a list would make texts of all."""
     if not isinstance(reports, list | tuple):
         return np.asarray(reports)

@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.draws import ONE, below
 from sulq.local.formed import FormedRandomizer
-from sulq.local.randomizer import asked, chance_to_lie, codes, logarithm
+from sulq.local.randomizer import chance_to_lie, codes, logarithm, usable_epsilon
 from sulq.local.support import Support
 from sulq.local.tails import Bounded
+from sulq.local.tally import Tallied, Tally, counts_of
 from sulq.numbers import Numeric
 
 
 @dataclass(frozen=True, init=False)
-class RandomizedResponse(FormedRandomizer):
+class RandomizedResponse(Tallied, FormedRandomizer):
     """A truth value, reported with the probability e^ε/(1 + e^ε) as it is, and else as the other one.
 
     >>> warner = RandomizedResponse(epsilon=1)
@@ -37,7 +38,7 @@ class RandomizedResponse(FormedRandomizer):
     """How often the report is a lie, in steps of 2^-64."""
 
     def __init__(self, epsilon: Numeric) -> None:
-        object.__setattr__(self, "lies", chance_to_lie(asked(epsilon)))
+        object.__setattr__(self, "lies", chance_to_lie(usable_epsilon(epsilon)))
 
     @property
     def support(self) -> Support:
@@ -63,10 +64,14 @@ class RandomizedResponse(FormedRandomizer):
     def pmf(self, report: bool, value: bool) -> Fraction:
         return self.support.own if bool(report) == bool(value) else self.support.other
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """How many reports are true."""
+        received = codes(reports, 2)
+        return Tally(item, len(received), np.array([np.count_nonzero(received)]))
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The fraction of people whose value is true, as an array of one number."""
-        said = codes(reports, 2)
-        return self.support.frequencies(np.array([np.count_nonzero(said)]), len(said))
+        return self.support.frequencies(counts_of(tally, 1), tally.reports)
 
     def variance(self, n: int) -> float:
         """e^ε/(e^ε − 1)²/n, whatever the values are."""

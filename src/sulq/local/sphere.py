@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,14 +27,19 @@ from sulq.local.formed import FormedRandomizer
 from sulq.local.received import numbers
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, people
+from sulq.local.tally import Tallied, Tally, sums_of
 from sulq.numbers import Numeric, whole
 from sulq.privacy.coins import random_bytes
 
 Floats = NDArray[np.float64]
 
+_STEP_PARTS = 2.0**26
+# So many numbers are tallied at once, or else one report.
+_NUMBERS = 2**18
+
 
 @dataclass(frozen=True, init=False)
-class SphereReport(FormedRandomizer):
+class SphereReport(Tallied, FormedRandomizer):
     """A vector of d numbers with 2-norm at most `norm`, reported as a unit vector, more often on its side.
 
     >>> report = SphereReport(3, norm=2, epsilon=1)
@@ -73,8 +79,8 @@ class SphereReport(FormedRandomizer):
         vectors, length = self._read(values)
         directions = self._directions(len(vectors))
         keeps = rounded(position(length, -self.norm, self.norm, 1)).astype(bool)
-        told = self.bit.sample(_towards(directions, vectors) ^ ~keeps)
-        directions *= np.where(told, 1.0, -1.0)[:, np.newaxis]
+        sides = self.bit.sample(_towards(directions, vectors) ^ ~keeps)
+        directions *= np.where(sides, 1.0, -1.0)[:, np.newaxis]
         return directions
 
     def pmf(self, report: ArrayLike, value: ArrayLike) -> Fraction:
@@ -89,14 +95,19 @@ class SphereReport(FormedRandomizer):
         keeps = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
         return 2 * (keeps * self.bit.pmf(True, side) + (1 - keeps) * self.bit.pmf(True, not side))
 
-    def estimate(self, reports: ArrayLike) -> Floats:
-        """The mean vector. Reports longer than 1 are brought back to the sphere."""
-        vectors = np.nan_to_num(numbers(reports, self.d).astype(np.float64), posinf=0.0, neginf=0.0)
-        # First by the largest coordinate, where that is above 1: squares of large numbers would overflow.
-        vectors /= np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1.0)
-        length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        # 1/max(1, length) as a weight: the longer ones come down to the sphere, the others stay.
-        return np.asarray(self._reach * (1 / np.maximum(length, 1.0)) @ vectors) / people(len(vectors))
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """The sum of the vectors, in steps of 2^-52. Reports longer than 1 are brought back to the sphere."""
+        received = numbers(reports, self.d)
+        total = np.zeros(self.d, dtype=object)
+        rows = max(1, _NUMBERS // self.d)
+        for start in range(0, len(received), rows):
+            total += _in_steps(received[start : start + rows])
+        return Tally(item, len(received), total)
+
+    def estimate_of(self, tally: Tally) -> Floats:
+        """The mean vector."""
+        total = sums_of(tally, self.d).astype(np.float64) / _STEP_PARTS**2
+        return np.asarray(self._reach * total) / people(tally.reports)
 
     def variance(self, n: int) -> float:
         """Of one coordinate, where its mean is 0; a mean of m has m²/n less."""
@@ -130,6 +141,26 @@ class SphereReport(FormedRandomizer):
         drawn = generator.standard_normal((count, self.d))
         drawn /= np.sqrt(np.einsum("ij,ij->i", drawn, drawn))[:, np.newaxis]
         return drawn
+
+
+def _in_steps(reports: NDArray[Any]) -> NDArray[np.object_]:
+    """The sum of some vectors in steps of 2^-52, exactly, each coordinate rounded to a whole number of them.
+
+    A coordinate is a number of large steps of 2^-26 and a rest of small ones. Both are whole numbers below
+    2^27, so floats add up _NUMBERS of them exactly.
+    """
+    # One row for each coordinate: few long rows are faster than many short ones.
+    vectors = np.nan_to_num(reports.T.astype(np.float64, order="C"), posinf=0.0, neginf=0.0)
+    # First by the largest coordinate, where that is above 1: squares of large numbers would overflow.
+    vectors /= np.maximum(np.abs(vectors).max(axis=0), 1.0)
+    # Squares are added one after another, so that a report counts the same to the last bit alone and among
+    # others; a sum would go through them in an order that depends on how many reports there are.
+    squares = np.add.accumulate(vectors * vectors, axis=0)[-1]
+    vectors *= _STEP_PARTS / np.maximum(np.sqrt(squares), 1.0)
+    large = np.rint(vectors)
+    small = np.rint((vectors - large) * _STEP_PARTS)
+    high, low = (part.sum(axis=1).astype(np.int64).astype(object) for part in (large, small))
+    return np.asarray(high * int(_STEP_PARTS) + low)
 
 
 def _towards(directions: Floats, vectors: Floats) -> NDArray[np.bool_]:

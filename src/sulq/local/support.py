@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class Support:
 
     def variance(self, n: int, frequency: float | None) -> float:
         """The variance of a frequency, exactly; the largest there can be if it is not known."""
-        absent, present = (float(p * (1 - p) / self.contrast**2) for p in (self.other, self.own))
+        absent, present = _variances(self.own, self.other)
         each = max(absent, present) if frequency is None else absent + frequency * (present - absent)
         return each / people(n)
 
@@ -59,3 +60,10 @@ class Support:
     def influence(self, n: int) -> float:
         """How far one report among n can move a frequency."""
         return float(1 / self.contrast) / people(n)
+
+
+@lru_cache(maxsize=1024)
+def _variances(p: Fraction, q: Fraction) -> tuple[float, float]:
+    """Of the frequency of a possibility that nobody has, and of one that everybody has, from one report."""
+    absent, present = (float(chance * (1 - chance) / (p - q) ** 2) for chance in (q, p))
+    return absent, present

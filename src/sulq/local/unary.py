@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.local.draws import ONE, below, packed_bits
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.kary import MOST_POSSIBILITIES
-from sulq.local.randomizer import asked, chance_to_lie, codes
+from sulq.local.randomizer import chance_to_lie, codes, usable_epsilon
 from sulq.local.received import numbers, within
 from sulq.local.support import Support
+from sulq.local.tally import Tally, counts_of
 from sulq.numbers import Numeric, whole
 
 Packed = NDArray[np.uint8]
@@ -55,7 +56,7 @@ class UnaryResponse(FrequencyReport):
     def __init__(self, k: int, epsilon: Numeric, optimised: bool = False) -> None:
         object.__setattr__(self, "k", whole("the number of possibilities", k, 2, MOST_POSSIBILITIES))
         object.__setattr__(self, "optimised", bool(optimised))
-        other = chance_to_lie(asked(epsilon) if optimised else asked(epsilon) / 2)
+        other = chance_to_lie(usable_epsilon(epsilon) if optimised else usable_epsilon(epsilon) / 2)
         object.__setattr__(self, "other", other)
         object.__setattr__(self, "own", ONE // 2 if optimised else ONE - other)
 
@@ -67,31 +68,31 @@ class UnaryResponse(FrequencyReport):
     @property
     def ratio(self) -> Fraction:
         """One value's own bit is 1 and the other value's is 0, against the opposite."""
-        own, other = self.support.own, self.support.other
-        return own * (1 - other) / (other * (1 - own))
+        p, q = self.support.own, self.support.other
+        return p * (1 - q) / (q * (1 - p))
 
     def sample(self, values: ArrayLike) -> Packed:
         """A row of packed bits for each number from 0 to k − 1."""
-        own = codes(values, self.k)
+        truths = codes(values, self.k)
         width = math.ceil(self.k / 8)
-        bits = packed_bits(self.other, own.size * width).reshape(own.size, width)
+        bits = packed_bits(self.other, truths.size * width).reshape(truths.size, width)
         bits[:, -1] &= 0xFF >> (8 * width - self.k)
         # The bit of one's own possibility is set to a coin of its own, the other seven are left as they are.
-        cells = np.arange(own.size) * width + (own >> 3)
-        mask = np.left_shift(1, own & 7).astype(np.uint8)
+        cells = np.arange(truths.size) * width + (truths >> 3)
+        mask = np.left_shift(1, truths & 7).astype(np.uint8)
         flat = bits.reshape(-1)
-        flat[cells] = (flat[cells] & ~mask) | (mask * below(self.own, own.size))
+        flat[cells] = (flat[cells] & ~mask) | (mask * below(self.own, truths.size))
         return bits
 
     def pmf(self, report: Packed, value: int) -> Fraction:
         bits: list[int] = unpacked(np.asarray(report)[np.newaxis], self.k)[0].tolist()
-        own, other = self.support.own, self.support.other
-        said = bits[self.possible(value)]
-        ones = sum(bits) - said
-        return (own if said else 1 - own) * other**ones * (1 - other) ** (self.k - 1 - ones)
+        p, q = self.support.own, self.support.other
+        true_bit = bits[self.possible(value)]
+        ones = sum(bits) - true_bit
+        return (p if true_bit else 1 - p) * q**ones * (1 - q) ** (self.k - 1 - ones)
 
-    def estimate(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The k frequencies."""
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """In how many reports each bit is 1."""
         width = math.ceil(self.k / 8)
         sent = numbers(reports, width)
         # Which bytes there are, column by column, and then how often each of their bits is 1.
@@ -101,7 +102,11 @@ class UnaryResponse(FrequencyReport):
             for histogram, column in zip(histograms, bytes_.T.copy(), strict=True):
                 histogram += np.bincount(column, minlength=256)
         counts = histograms @ unpacked(np.arange(256, dtype=np.uint8)[:, np.newaxis], 8).astype(np.int64)
-        return self.support.frequencies(counts.reshape(-1)[: self.k], len(sent))
+        return Tally(item, len(sent), counts.reshape(-1)[: self.k])
+
+    def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
+        """The k frequencies."""
+        return self.support.frequencies(counts_of(tally, self.k), tally.reports)
 
 
 def unpacked(reports: Packed, k: int) -> Packed:

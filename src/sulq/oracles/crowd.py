@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Literal
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.errors import AdaptivityError
-from sulq.local.best import best_randomizer
+from sulq.errors import AdaptivityError, QueryError
+from sulq.local.device import Device
 from sulq.local.frequencies import FrequencyReport
+from sulq.local.item import Item, Method, item_of
+from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
-from sulq.local.shapes import Shape
 from sulq.local.tails import Bounded, Tails, by_frequency
+from sulq.local.tally import Tally
 from sulq.oracles.cohorts import Cohorts
-from sulq.oracles.reports import Asked, asked
 from sulq.oracles.surveys import Survey, Surveyor
 from sulq.queries.expressions import Node
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
+from sulq.talk.statistics import Part
 from sulq.wire import check_run
 
-Method = Literal["best", "paper"]
 ONE_ROUND = (
     "this crowd answers one round, and was asked a second: ask everything at once, or make the crowd with "
     "interactive=True"
@@ -67,7 +68,7 @@ class Crowd(Surveyor):
         round if the crowd is not interactive.
         """
         check_run(run)
-        if self.rounds and not self.interactive and (run, round_.key) not in self._told:
+        if self.rounds and not self.interactive and (run, round_.key) not in self._answered:
             raise AdaptivityError(ONE_ROUND)
         return super().ask(round_, run)
 
@@ -92,12 +93,44 @@ class Crowd(Surveyor):
         return Cohorts(rows_of(self.source, "a crowd"))
 
     def survey(self, part: Node) -> Reports:
-        return Reports(self.source, part, 0, self.epsilon / self.schema.rows_per_unit, self.method)
+        return Reports(self.source, part, 0, self.epsilon, self.method)
+
+    def questionnaire(self, round_: Round) -> Questionnaire:
+        """What the devices would be asked in a round, and how many of them. Nobody is asked."""
+        surveys = [survey for survey in self._reports(round_) if not survey.needless]
+        return Questionnaire(
+            tuple(survey.item for survey in surveys), tuple(survey.size for survey in surveys)
+        )
+
+    def answers(self, round_: Round, tallies: Sequence[Tally]) -> list[Answer]:
+        """The answers to the queries of a round, from tallies that were collected elsewhere.
+
+        Error bars are for as many people as a tally has reports of: they hold if those were drawn by lot,
+        each asked once. Nobody is asked here, and nothing is kept.
+
+        Args:
+            round_: what was asked.
+            tallies: for each item of the round's questionnaire its tally, in order.
+        """
+        surveys = self._reports(round_)
+        if len(tallies) != sum(not survey.needless for survey in surveys):
+            raise QueryError(f"a round is answered from one tally for each of its items, not {len(tallies)}")
+        given = iter(tallies)
+        known = [survey.blank() if survey.needless else survey.known_from(next(given)) for survey in surveys]
+        return self._read(round_, known)
+
+    def _reports(self, round_: Round) -> list[Reports]:
+        return [survey for survey in self.surveys(round_) if isinstance(survey, Reports)]
 
 
 @dataclass(frozen=True)
 class Reports(Survey):
-    """One part of a query, told by reports of an ε-local randomizer."""
+    """One part of a query, told by reports of an ε-local randomizer.
+
+    Args:
+        epsilon: what is promised to a person; it is divided among their rows.
+        method: "best" or "paper".
+    """
 
     epsilon: Fraction
     method: Method
@@ -110,9 +143,13 @@ class Reports(Survey):
     def span(self) -> float:
         return self.randomizer.influence(1)
 
-    def found(self, people: Sums) -> NDArray[np.float64]:
-        reports = self.randomizer.sample(self.asked.values(rows_of(people, "a crowd")))
-        return np.ravel(self.randomizer.estimate(reports))[: self.asked.width]
+    def mean(self, people: Sums) -> NDArray[np.float64]:
+        report = Device(rows_of(people, "a crowd"), self.epsilon).report(self.item)
+        return self.item.estimate(self.item.tally(report, people.rows))
+
+    def known_from(self, tally: Tally) -> Part:
+        """The sum over all rows, as far as the reports of a tally tell."""
+        return replace(self, size=tally.reports).known_by(self.item.estimate(tally))
 
     @property
     def tails(self) -> Tails:
@@ -130,16 +167,12 @@ class Reports(Survey):
         return Bounded(variances, copies, self.span, self.span, self.span)
 
     @cached_property
-    def asked(self) -> Asked:
-        return asked(self.part, self.source.scope)
+    def item(self) -> Item:
+        """What the devices are asked."""
+        rows = self.source.schema.rows_per_unit
+        return item_of(self.part, self.source.scope, self.epsilon / rows, rows, self.method)
 
-    @cached_property
+    @property
     def randomizer(self) -> Randomizer:
-        return _best(self.asked.shapes, self.epsilon, self.method)
-
-
-@lru_cache(maxsize=256)
-def _best(shapes: tuple[Shape, ...], epsilon: Fraction, method: Method) -> Randomizer:
-    """The randomizer with the least variance; learners ask questions of the same shape again and again."""
-    made = [best_randomizer(shape, epsilon, method) for shape in shapes]
-    return min(made, key=lambda randomizer: randomizer.variance(1))
+        """What the devices draw their reports by."""
+        return self.item.randomizer

@@ -74,7 +74,7 @@ class Chunk(Survey):
     def span(self) -> float:
         return self._widest
 
-    def found(self, people: Sums) -> NDArray[np.float64]:
+    def mean(self, people: Sums) -> NDArray[np.float64]:
         facts = self.source.scope.number(self.part)
         [steps] = people.sums([self.part])
         return np.array([float(int(step) * facts.unit) for step in steps]) / people.rows

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NoReturn, TypeVar
 
 import numpy as np
@@ -54,11 +55,12 @@ class Survey(ABC):
         """How far what one person says can be from what another says, in one number."""
 
     @abstractmethod
-    def found(self, people: Sums) -> NDArray[np.float64]:
+    def mean(self, people: Sums) -> NDArray[np.float64]:
         """The mean of what these people say."""
 
-    @property
+    @cached_property
     def needless(self) -> bool:
+        """Whether the part is the same of all rows: then nobody needs to be asked."""
         facts = self.source.scope.number(self.part)
         return bool((facts.low == facts.high).all())
 
@@ -86,15 +88,19 @@ class Survey(ABC):
             return self
         tolerance = float(query.tolerance) / (1 if query.statistic == "mean" else self.source.rows)
         beta = float(query.beta)
-        said = self._contributions
-        return replace(self, size=_smallest(lambda n: beyond(n, tolerance, said) <= beta))
+        each = self._contributions
+        return replace(self, size=_smallest(lambda n: beyond(n, tolerance, each) <= beta))
 
     def known(self, cohorts: Cohorts | None) -> Part:
         """The sum over all rows, as far as a cohort tells; without cohorts, all rows are asked."""
         if self.needless:
             return self.blank()
         people = self.source if cohorts is None else cohorts.next(self.size)
-        return replace(self.blank(), values=self.source.rows * self.found(people))
+        return self.known_by(self.mean(people))
+
+    def known_by(self, mean: NDArray[np.float64]) -> Part:
+        """The sum over all rows, as far as the mean of what a cohort says tells."""
+        return replace(self.blank(), values=self.source.rows * mean)
 
     def blank(self) -> Part:
         """What is known before anyone is asked: a constant, or how far off zero could be."""
@@ -144,7 +150,7 @@ class Surveyor(ABC):
         if self._cohorts is not None:  # by dataclasses.replace, with the people of the one that is replaced
             self.__reduce__()
         self._cohorts = self._dealt()
-        self._told: dict[tuple[str, str], list[Answer]] = {}
+        self._answered: dict[tuple[str, str], list[Answer]] = {}
         self._turn = threading.Lock()
 
     denoised = denoised
@@ -171,21 +177,25 @@ class Surveyor(ABC):
         surveys = self.surveys(round_)
         # One at a time: whoever is let in finds the people there that were counted.
         with self._turn:
-            if (run, round_.key) not in self._told:
+            if (run, round_.key) not in self._answered:
                 self._require(sum(survey.size for survey in surveys))
-                self._told[run, round_.key] = sheltered(lambda: self._answers(round_, surveys))
+                self._answered[run, round_.key] = sheltered(lambda: self._answers(round_, surveys))
                 self.rounds += 1
                 self.queries += len(round_.queries)
-            return self._told[run, round_.key]
+            return self._answered[run, round_.key]
 
     def _answers(self, round_: Round, surveys: Sequence[Survey]) -> list[Answer]:
-        parts = iter([survey.known(self._cohorts) for survey in surveys])
+        return self._read(round_, [survey.known(self._cohorts) for survey in surveys])
+
+    def _read(self, round_: Round, known: Iterable[Part]) -> list[Answer]:
+        """The answers to the queries of a round, from what is known of their parts, in order."""
+        parts = iter(known)
         return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.by_sums]
 
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nobody asked, a run for which there are too few people; see `Curator.afford`."""
         people = self.cost(round_)
-        if (run, round_.key) in self._told:
+        if (run, round_.key) in self._answered:
             return False
         if ahead.share is not None:
             people = max(people, math.floor(ahead.share * self.source.rows))
