@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sulq.errors import QueryError
+from sulq.errors import QueryError, SulqError
 
 Numeric: TypeAlias = int | float | str | Fraction
 """A number as people write it; a float means the shortest decimal that denotes it."""
@@ -57,18 +57,31 @@ def make_rational(owner: object, name: str, most: int | None = None) -> None:
     object.__setattr__(owner, name, rational(name, getattr(owner, name), most))
 
 
-def whole(name: str, value: object, least: int, most: int) -> int:
+def whole(
+    name: str,
+    value: object,
+    least: int,
+    most: int | None = None,
+    *,
+    error: type[SulqError] = QueryError,
+) -> int:
     """A whole number between bounds, or a refusal.
 
     Args:
         name: what an error calls the number.
         value: an integer of Python or NumPy; True and False are none.
         least: the smallest that is allowed.
-        most: the largest that is allowed.
+        most: the largest that is allowed, if any.
+        error: what is raised.
 
     >>> whole("depth", 3, 1, 10)
     3
+    >>> whole("k", 0, 1)
+    Traceback (most recent call last):
+    sulq.errors.QueryError: k must be a whole number from 1, got 0
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise QueryError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
-    return int(value)
+    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not integer or not least <= value or (most is not None and value > most):  # type: ignore[operator]
+        until = "" if most is None else f" to {most}"
+        raise error(f"{name} must be a whole number from {least}{until}, got {value!r}")
+    return int(value)  # type: ignore[call-overload,no-any-return]
