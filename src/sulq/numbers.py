@@ -16,34 +16,59 @@ Numeric: TypeAlias = int | float | str | Fraction
 LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
 
 
-def rational(name: str, value: Numeric, most: int | None = None) -> Fraction:
+def rational(name: str, value: Numeric, most: int | None = None, below: int | None = None) -> Fraction:
     """The positive fraction that `value` says.
 
     Args:
         name: what an error calls the number.
         value: a number, or a text with a decimal or a fraction; a float means its shortest decimal.
         most: the largest number that is allowed, if any.
+        below: the smallest number that is too large, if any.
 
     >>> rational("epsilon", 0.1), rational("epsilon", "1/3"), rational("epsilon", "1e-6")
     (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
     >>> rational("share", 2, most=1)
     Traceback (most recent call last):
     sulq.errors.QueryError: share must be a positive, finite number and at most 1, got 2
+    >>> rational("beta", 1, below=1)
+    Traceback (most recent call last):
+    sulq.errors.QueryError: beta must lie above 0 and be less than 1, got 1
     """
-    exact = value if isinstance(value, Fraction) else _written(str(value))
+    exact = _written(value) or Fraction(0)
+    if below is not None and not 0 < exact < below:
+        raise QueryError(f"{name} must lie above 0 and be less than {below}, got {value!r}")
     if not 0 < exact <= (sys.float_info.max if most is None else most):
         limit = "" if most is None else f" and at most {most}"
         raise QueryError(f"{name} must be a positive, finite number{limit}, got {value!r}")
     return exact
 
 
-def _written(text: str) -> Fraction:
-    """The number that a text says; 0 if it says none."""
+def fraction(name: str, value: Numeric) -> Fraction:
+    """The fraction that `value` says, whatever its sign.
+
+    Args:
+        name: what an error calls the number.
+        value: a number, or a text with a decimal or a fraction; a float means its shortest decimal.
+
+    >>> fraction("noise_rate", "-0.1")
+    Fraction(-1, 10)
+    """
+    exact = _written(value)
+    if exact is None:
+        raise QueryError(f"{name} must be a number, got {value!r}")
+    return exact
+
+
+def _written(value: Numeric) -> Fraction | None:
+    """The number that is written; None if there is none."""
+    if isinstance(value, Fraction):
+        return value
+    text = str(value)
     try:
         # An exponent is read as a number of that many digits, so it is kept from growing without end.
-        return Fraction(0 if LONG_EXPONENT.search(text) else text)
+        return None if LONG_EXPONENT.search(text) else Fraction(text)
     except (ValueError, ZeroDivisionError):
-        return Fraction(0)
+        return None
 
 
 def make_rational(owner: object, name: str, most: int | None = None) -> None:

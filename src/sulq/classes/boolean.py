@@ -84,8 +84,8 @@ class Hypotheses:
         return np.array(wrong, dtype=np.int64)
 
     def hypothesis(self, index: int, setting: Setting) -> Hypothesis:
-        said = self._conditions(setting)[index]
-        return Selected(setting.schema, None, said, words(said))
+        member = self._conditions(setting)[index]
+        return Selected(setting.schema, None, member, words(member))
 
     def _conditions(self, setting: Setting) -> list[Node]:
         if not self.members:
@@ -152,8 +152,8 @@ class MonotoneConjunctions:
 
     def hypothesis(self, index: int, setting: Setting) -> Rule:
         features = conditions(self.features, setting.label, setting.schema)
-        said = zip(features, _digits(index, [2] * len(features)), strict=True)
-        return Rule(setting.schema, None, tuple(feature for feature, used in said if used))
+        choices = zip(features, _digits(index, [2] * len(features)), strict=True)
+        return Rule(setting.schema, None, tuple(feature for feature, used in choices if used))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +182,8 @@ class Conjunctions:
 
     def hypothesis(self, index: int, setting: Setting) -> Rule:
         features = conditions(self.features, setting.label, setting.schema)
-        said = zip(features, _digits(index, [3] * len(features)), strict=True)
-        literals = [feature if way == 1 else Not(feature) for feature, way in said if way]
+        choices = zip(features, _digits(index, [3] * len(features)), strict=True)
+        literals = [feature if way == 1 else Not(feature) for feature, way in choices if way]
         return Rule(setting.schema, None, tuple(literals))
 
 

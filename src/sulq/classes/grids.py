@@ -18,9 +18,9 @@ from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.rules import Rule, Selected
 from sulq.privacy.gf2 import Bits
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import column_names, features_beside
 from sulq.queries.codes import Bins, bins
-from sulq.queries.expressions import Compare, Constant, Node, Not, col
+from sulq.queries.expressions import Compare, Constant, Node, Not, col, named
 from sulq.schema import Boolean, Category, Integer, Real
 
 Edges = Sequence[float]
@@ -153,7 +153,7 @@ class Stumps:
     @property
     def form(self) -> dict[str, Any]:
         columns = None if self.columns is None else list(self.columns)
-        edges = {name: list(own) for name, own in self.edges.items()}
+        edges = {name: list(given) for name, given in self.edges.items()}
         return {"class": "Stumps", "of": columns, "bins": self.bins, "edges": edges}
 
     def size(self, setting: Setting) -> int:
@@ -165,16 +165,16 @@ class Stumps:
         for choice, questions in self.questions(setting):
             table = balance(look, labels, [choice], [choice_size(choice, setting)]).astype(np.int64)
             # A number's bins from each edge on, a category's values, and of a boolean what is true.
-            own = missed(
+            mistakes = missed(
                 rising(table)[1:-1] if isinstance(choice, Bins) else table[-len(questions) :], labels
             )
-            wrong += [own, len(labels) - own]
+            wrong += [mistakes, len(labels) - mistakes]
         return np.concatenate(wrong)
 
     def hypothesis(self, index: int, setting: Setting) -> Selected:
         if index < 2:
-            said: list[tuple[Node, str]] = [(Constant(1), "always"), (Not(Constant(1)), "never")]
-            return Selected(setting.schema, None, *said[index])
+            constants: list[tuple[Node, str]] = [(Constant(1), "always"), (Not(Constant(1)), "never")]
+            return Selected(setting.schema, None, *constants[index])
         place = index - 2
         for _, questions in self.questions(setting):
             if place < 2 * len(questions):
@@ -186,18 +186,15 @@ class Stumps:
 
     def questions(self, setting: Setting) -> list[tuple[Node, list[Node]]]:
         """For every column with something to ask: what is counted, and the questions."""
-        label = {leaf.name for leaf in setting.label.leaves().values()}
-        default = [name for name in setting.schema.attributes if name not in label]
-        names = default if self.columns is None else self.columns
-        if label & set(names):
-            raise QueryError("the label cannot be one of its own features")
-        found = [self._of_column(name, setting) for name in names]
-        if not any(questions for _, questions in found):
+        features = features_beside(setting.schema, self.columns, setting.label, "columns")
+        names = column_names(features, setting.schema)
+        every = [self._of_column(name, setting) for name in names]
+        if not any(questions for _, questions in every):
             raise QueryError("there are no columns to make stumps of: name some")
-        return [(choice, questions) for choice, questions in found if questions]
+        return [(choice, questions) for choice, questions in every if questions]
 
     def _of_column(self, name: str, setting: Setting) -> tuple[Node, list[Node]]:
-        column, kind = col(name), setting.schema.attribute(name)
+        column, kind = col(name), setting.schema[name]
         if isinstance(kind, Boolean):
             return column, [column]
         if isinstance(kind, Category):
@@ -210,13 +207,12 @@ class Stumps:
 
 
 def _bins(column: str | Node, edges: Edges) -> Bins:
-    return bins(col(column) if isinstance(column, str) else column, edges)
+    return bins(named(column), edges)
 
 
 def _possibilities(choice: Node, setting: Setting) -> int:
     """How many there are, if the label is not asked about itself."""
-    if attribute(setting.schema, choice).leaves().keys() & setting.label.leaves().keys():
-        raise QueryError("the label cannot be one of its own features")
+    features_beside(setting.schema, [choice], setting.label)
     return choice_size(choice, setting)
 
 
@@ -238,5 +234,5 @@ def _interval(choice: Bins, start: int, stop: int) -> list[Node]:
 
 
 def _all_of(literals: Sequence[Node], setting: Setting) -> Selected:
-    said, text = Rule(setting.schema, None, tuple(literals)), " and ".join(map(words, literals))
-    return Selected(setting.schema, None, said.expression, text or "always")
+    rule, text = Rule(setting.schema, None, tuple(literals)), " and ".join(map(words, literals))
+    return Selected(setting.schema, None, rule.expression, text or "always")

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sulq.errors import QueryError
+from sulq.numbers import rational
 from sulq.queries.query import Neighbours
 
 Sampling = Literal["tight", "paper"]
@@ -213,8 +214,6 @@ def vc_rows(
 
 
 def _check(error: float, beta: float, epsilon: float) -> None:
-    for name, value in (("error", error), ("beta", beta)):
-        if not 0 < value < 1:
-            raise QueryError(f"{name} must lie strictly between 0 and 1, not {value!r}")
-    if not 0 < epsilon < math.inf:
-        raise QueryError(f"epsilon must be a positive, finite number, not {epsilon!r}")
+    rational("error", error, below=1)
+    rational("beta", beta, below=1)
+    rational("epsilon", epsilon)

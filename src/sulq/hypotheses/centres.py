@@ -74,7 +74,7 @@ class Centres(Hypothesis):
         return {"features": self.features, "centres": self.centres, "sizes": self.sizes}
 
     @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Centres:
-        centres = tuple(tuple(float(x) for x in centre) for centre in own["centres"])
-        sizes = tuple(float(size) for size in own["sizes"])
-        return cls(schema, origin, tuple(own["features"]), centres, sizes)
+    def _read(cls, schema: Schema, origin: Origin | None, fields: dict[str, Any]) -> Centres:
+        centres = tuple(tuple(float(x) for x in centre) for centre in fields["centres"])
+        sizes = tuple(float(size) for size in fields["sizes"])
+        return cls(schema, origin, tuple(fields["features"]), centres, sizes)

@@ -33,13 +33,13 @@ class Components(Hypothesis):
 
     >>> import sulq
     >>> schema = sulq.Schema({"a": sulq.Real(0, 10), "b": sulq.Real(0, 1)})
-    >>> found = Components(schema, None, ("a", "b"), (0.0, 0.0), ((0.6, 0.8),), (0.3,), 0.4)
-    >>> found.transform({"a": [10, 5], "b": [0.5, 1.0]}).round(3)
+    >>> components = Components(schema, None, ("a", "b"), (0.0, 0.0), ((0.6, 0.8),), (0.3,), 0.4)
+    >>> components.transform({"a": [10, 5], "b": [0.5, 1.0]}).round(3)
     array([[0.6],
            [0.8]])
-    >>> print(found.describe())
+    >>> print(components.describe())
     component 1 (75 % of the variance): +0.80 b, +0.60 a
-    >>> found.per_unit
+    >>> components.per_unit
     ((0.12, 1.6),)
     """
 
@@ -109,13 +109,13 @@ class Components(Hypothesis):
         }
 
     @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Components:
+    def _read(cls, schema: Schema, origin: Origin | None, fields: dict[str, Any]) -> Components:
         return cls(
             schema,
             origin,
-            tuple(own["features"]),
-            tuple(own["mean"]),
-            tuple(tuple(direction) for direction in own["directions"]),
-            tuple(own["variances"]),
-            own["whole"],
+            tuple(fields["features"]),
+            tuple(fields["mean"]),
+            tuple(tuple(direction) for direction in fields["directions"]),
+            tuple(fields["variances"]),
+            fields["whole"],
         )

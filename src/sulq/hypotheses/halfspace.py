@@ -51,11 +51,11 @@ class Halfspace(Hypothesis):
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """The label of every row of a frame: truth values, or the category's values."""
-        said = np.asarray(super().predict(frame), dtype=bool)
+        sides = np.asarray(super().predict(frame), dtype=bool)
         if self.values is None:
-            return said
+            return sides
         false, true = self.values
-        return np.where(said, true, false)
+        return np.where(sides, true, false)
 
     def describe(self) -> str:
         if self._nowhere:
@@ -99,15 +99,15 @@ class Halfspace(Hypothesis):
         }
 
     @classmethod
-    def _read(cls, schema: Schema, origin: Origin | None, own: dict[str, Any]) -> Halfspace:
-        values = own["values"]
+    def _read(cls, schema: Schema, origin: Origin | None, fields: dict[str, Any]) -> Halfspace:
+        values = fields["values"]
         return cls(
             schema,
             origin,
-            own["label"],
-            tuple(own["features"]),
-            tuple(own["weights"]),
-            own["intercept"],
+            fields["label"],
+            tuple(fields["features"]),
+            tuple(fields["weights"]),
+            fields["intercept"],
             None if values is None else (values[0], values[1]),
         )
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from sulq.errors import QueryError
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
+from sulq.queries.attributes import looked_at
 from sulq.queries.canonical import parse
 from sulq.queries.expressions import Column, Compare, Constant, Node, Not, Operand, node
 from sulq.queries.query import Query, mean
@@ -72,14 +73,16 @@ class Hypothesis(ABC):
         """What it says of every row of a frame, which needs no label."""
         return self._values(self.expression, frame)
 
-    def _values(self, said: Node, frame: Any) -> NDArray[Any]:
+    def _values(self, expression: Node, frame: Any) -> NDArray[Any]:
         """An expression on every row of a frame, which needs no other columns than those it looks at."""
-        needed = {leaf.name for leaf in said.leaves().values()}
-        if not needed:  # what is said of every row alike still needs to know how many there are
+        needed = looked_at(expression)
+        if not needed:  # what says the same of every row still needs to know how many there are
             given = getattr(frame, "columns", frame)
-            needed = {next((name for name in self.schema if name in given), next(iter(self.schema)))}
+            needed = frozenset(
+                [next((name for name in self.schema if name in given), next(iter(self.schema)))]
+            )
         rows = open_source(frame, Schema({name: self.schema[name] for name in self.schema if name in needed}))
-        return rows.values(said)
+        return rows.values(expression)
 
     def wrong(self, truth: Node) -> Node:
         """Whether what it says of a row differs from the truth, as a row expression."""
@@ -117,8 +120,8 @@ class Hypothesis(ABC):
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)[2:]}
 
     @classmethod
-    def _read(cls: type[T], schema: Schema, origin: Origin | None, own: dict[str, Any]) -> T:
-        return cls(schema, origin, **{name: _read(value) for name, value in own.items()})
+    def _read(cls: type[T], schema: Schema, origin: Origin | None, fields: dict[str, Any]) -> T:
+        return cls(schema, origin, **{name: _read(value) for name, value in fields.items()})
 
 
 def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Query:

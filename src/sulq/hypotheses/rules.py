@@ -33,10 +33,10 @@ class Rule(Hypothesis):
     def expression(self) -> Node:
         if not self.literals:
             return Constant(1)
-        said = self.literals[0]
+        conjunction = self.literals[0]
         for literal in self.literals[1:]:
-            said = And(said, literal)
-        return said
+            conjunction = And(conjunction, literal)
+        return conjunction
 
     def describe(self) -> str:
         return " and ".join(words(literal) for literal in self.literals) or "always"

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from sulq.errors import QueryError
 from sulq.hypotheses.components import Components
 from sulq.learners.estimates import ROUND, shrunk
 from sulq.learners.learner import Learner
@@ -113,9 +112,8 @@ class PCA(Learner[Components]):
         return _top(self.components, schema, names, centre, answers)
 
     def _shares(self) -> tuple[Fraction, Fraction]:
-        share, part = rational("share", self.share, most=1), rational("mean_share", self.mean_share, most=1)
-        if part == 1:
-            raise QueryError("mean_share must be less than 1: the components need the rest")
+        # The components need what the mean leaves.
+        share, part = rational("share", self.share, most=1), rational("mean_share", self.mean_share, below=1)
         return share * part, share * (1 - part)
 
 

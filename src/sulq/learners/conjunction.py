@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sulq.errors import QueryError
 from sulq.hypotheses.rules import Rule
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
@@ -70,7 +69,4 @@ class Conjunction(Learner[Rule]):
         return [*given, *(~feature for feature in given)] if self.negations else list(given)
 
     def _beta(self, literals: int) -> Fraction:
-        sure = rational("confidence", self.confidence, most=1)
-        if sure == 1:
-            raise QueryError("confidence must be less than 1: noise has no bound")
-        return (1 - sure) / literals
+        return (1 - rational("confidence", self.confidence, below=1)) / literals

@@ -130,9 +130,9 @@ class ID3(Learner[Tree]):
                 return [column]
             return [Compare("==", column, Constant(level)) for level in kind.levels]
         edges = self.bins.get(name) or _edges(kind, WAYS[way].bins)
-        if way == "binary":
-            return [Compare("<", column, Constant(edge)) for edge in edges]
-        return [Bins(column, tuple(edges))] if edges else []
+        # Edges that make no bins are refused, also where each is asked about by itself.
+        cut: list[Node] = [Bins(column, tuple(edges))] if edges else []
+        return [Compare("<", column, Constant(edge)) for edge in edges] if way == "binary" else cut
 
     def _label(self, schema: Schema) -> Node:
         """The label, if all settings make sense."""

@@ -15,7 +15,7 @@ from sulq.hypotheses.halfspace import Halfspace, point, score
 from sulq.hypotheses.hypothesis import words
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.attributes import attribute, check_beside, columns_in, feature_names
+from sulq.queries.attributes import attribute, check_beside, feature_names, looked_at
 from sulq.queries.cases import where
 from sulq.queries.expressions import Column, Node
 from sulq.queries.query import count, total
@@ -113,7 +113,7 @@ class Perceptron(Learner[Halfspace]):
         """The columns that span the space, none of which is the label."""
         if self.keep not in get_args(Keep):
             raise QueryError(f"keep is 'last', 'average' or 'best', not {self.keep!r}")
-        names = feature_names(schema, self.features, booleans=True, but=columns_in(label))
+        names = feature_names(schema, self.features, booleans=True, but=looked_at(label))
         check_beside(label, map(Column, names))
         return names
 

@@ -26,10 +26,10 @@ def attribute(schema: Schema, given: str | Node) -> Node:
     return expression
 
 
-def columns_in(expression: Node) -> frozenset[str]:
+def looked_at(expression: Node) -> frozenset[str]:
     """The columns that an expression looks at.
 
-    >>> sorted(columns_in(Column("age") > Column("years")))
+    >>> sorted(looked_at(Column("age") > Column("years")))
     ['age', 'years']
     """
     return frozenset(leaf.name for leaf in expression.leaves().values())
@@ -72,13 +72,13 @@ def features_beside(
     >>> [feature.described() for feature in features_beside(schema, None, Column("sick"))]
     ["column 'age'"]
     """
-    taken = columns_in(label)
+    taken = looked_at(label)
     if given is None:
         given = [name for name in schema.attributes if name not in taken]
     features = distinct(schema, given, what)
     for feature in features:
-        for name in sorted(columns_in(feature) & taken):
-            raise QueryError(f"the label is made of column {name!r}, which cannot be a feature too")
+        for name in sorted(looked_at(feature) & taken):
+            raise QueryError(f"the label cannot be one of its own features: it looks at column {name!r}")
     return features
 
 
@@ -186,7 +186,7 @@ def conditions(features: Sequence[str | Node] | None, label: Node, schema: Schem
     ["column 'old'"]
     """
     if features is None:
-        taken = columns_in(label)
+        taken = looked_at(label)
         features = [n for n in schema.attributes if isinstance(schema[n], Boolean) and n not in taken]
     given = distinct(schema, list(features))
     for feature in given:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from sulq.errors import SchemaError, SulqError
+from sulq.numbers import whole
 from sulq.progress import Progress
 from sulq.queries.expressions import Leaf, Node, col
 from sulq.queries.facts import BLOCK, Code
@@ -407,6 +408,4 @@ def _bytes(memory: int | str | None) -> int:
 def _threads(threads: int | None) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise SchemaError(f"threads must be a whole number from 1, not {threads!r}")
-    return threads
+    return whole("threads", threads, 1, error=SchemaError)

@@ -36,8 +36,8 @@ class Adversary:
 
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False, True, False]}, {"sick": sulq.Boolean()})
-    >>> asked = sulq.Round([sulq.mean(sulq.col("sick"), tolerance=0.1, beta=0.05)])
-    >>> [Adversary(people, manner).ask(asked)[0].value for manner in ("high", "low", "coarse")]
+    >>> round_ = sulq.Round([sulq.mean(sulq.col("sick"), tolerance=0.1, beta=0.05)])
+    >>> [Adversary(people, manner).ask(round_)[0].value for manner in ("high", "low", "coarse")]
     [0.6, 0.4, 0.4]
     """
 
@@ -100,4 +100,4 @@ def worst_answers(
     manners: list[tuple[Manner, int]] = [("high", 0), ("low", 0), ("coarse", 0)]
     manners += [("random", seed) for seed in range(tries)]
     learned = [learner.learn(Adversary(source, manner, seed)) for manner, seed in manners]
-    return max(((loss(own), own) for own in learned), key=lambda pair: pair[0])
+    return max(((loss(hypothesis), hypothesis) for hypothesis in learned), key=lambda pair: pair[0])

@@ -90,11 +90,11 @@ def _line(name: str, trial: Trial, sizes: Sequence[int], runs: int, seed: int) -
     shares = []
     with Progress(name, len(sizes) * runs) as progress:
         for size in sizes:
-            found = 0
+            successes = 0
             for run in range(runs):
-                found += trial(size, np.random.default_rng([seed, size, run]))
+                successes += trial(size, np.random.default_rng([seed, size, run]))
                 progress.advance(1)
-            shares.append(found / runs)
+            shares.append(successes / runs)
     points = tuple((float(size), share) for size, share in zip(sizes, shares, strict=True))
     return Line(name, points, tuple((share * (1 - share) / runs) ** 0.5 for share in shares))
 
@@ -113,11 +113,11 @@ def _masked(d: int, oracle: Callable[[Source], Any]) -> Trial:
 
     def trial(size: int, rng: np.random.Generator) -> bool:
         secret, mask = tuple(rng.integers(0, 2, d).tolist()), int(rng.integers(0, 2))
-        asked = oracle(open_source(masked_parity_rows(secret, mask, size, rng), schema))
-        learner = MaskedParity(share=1, adaptive=getattr(asked, "interactive", True))
-        found = learner.learn(asked)
-        guess = int(rng.integers(0, 2)) if found.mask is None else found.mask
-        return (found.secret, guess) == (secret, mask)
+        answerer = oracle(open_source(masked_parity_rows(secret, mask, size, rng), schema))
+        learner = MaskedParity(share=1, adaptive=getattr(answerer, "interactive", True))
+        rule = learner.learn(answerer)
+        guess = int(rng.integers(0, 2)) if rule.mask is None else rule.mask
+        return (rule.secret, guess) == (secret, mask)
 
     return trial
 
@@ -134,8 +134,8 @@ def _parity_by_equations(d: int, epsilon: Fraction) -> Trial:
 
     def trial(size: int, rng: np.random.Generator) -> bool:
         secret, bits, label = _examples(d, size, rng)
-        found = first_of(mechanism, equations(list(bits), label), d, REPEATS)
-        return found is not None and bool(np.array_equal(found, secret))
+        solution = first_of(mechanism, equations(list(bits), label), d, REPEATS)
+        return solution is not None and bool(np.array_equal(solution, secret))
 
     return trial
 
@@ -147,12 +147,12 @@ def _parity_by_reports(d: int, epsilon: Fraction) -> Trial:
     """
     names = [f"x{j}" for j in range(d)]
     schema = {name: Boolean() for name in [*names, "label"]}
-    asked = Round([count(by=[*map(col, names), col("label")])], share=1)
+    table_of_all = Round([count(by=[*map(col, names), col("label")])], share=1)
 
     def trial(size: int, rng: np.random.Generator) -> bool:
         secret, bits, label = _examples(d, size, rng)
         people = open_source(dict(zip(names, bits, strict=True)) | {"label": label}, schema)
-        [table] = people.crowd(epsilon).ask(asked)
+        [table] = people.crowd(epsilon).ask(table_of_all)
         false, true = np.reshape(table.value, (-1, 2)).T
         agreement = transformed(np.rint(false - true).astype(np.int64))
         best = int(agreement.argmax())

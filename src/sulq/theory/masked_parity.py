@@ -151,9 +151,7 @@ class MaskedParity(Learner[MaskedParityRule]):
         if self.share is not None:
             share = rational("share", self.share, most=1)
             return Round([mean(value) for value in values], share * part if self.adaptive else share)
-        doubt = 1 - rational("confidence", self.confidence, most=1)
-        if doubt == 0:
-            raise QueryError("confidence must be less than 1: noise has no bound")
+        doubt = 1 - rational("confidence", self.confidence, below=1)
         beta = doubt / len(values) / (2 if self.adaptive else 1)
         return Round([mean(value, tolerance=tolerance, beta=beta) for value in values])
 

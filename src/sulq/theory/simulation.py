@@ -110,8 +110,8 @@ def run_locally(protocol: Callable[[], Calls[T]], people: Source, epsilon: Numer
         while True:
             calls = running.send([report(call) for call in calls])
     except StopIteration as done:
-        found: T = done.value
-        return found
+        result: T = done.value
+        return result
 
 
 def simulated(
@@ -131,8 +131,8 @@ def simulated(
     >>> from sulq.local.response import RandomizedResponse
     >>> sick = Call(0, RandomizedResponse(1), sulq.col("sick"))
     >>> def protocol():
-    ...     [said] = yield [sick]
-    ...     return bool(said)
+    ...     [report] = yield [sick]
+    ...     return bool(report)
     >>> people = sulq.open({"sick": [True, False]}, {"sick": sulq.Boolean()})
     >>> simulation = simulated(protocol, people.exact(), epsilon=1, calls=1, beta="0.01")
     >>> simulation.rounds, simulation.result in (True, False)
@@ -141,9 +141,9 @@ def simulated(
     simulator = _Simulator(oracle, _each(epsilon, oracle.schema), calls, float(rational("beta", beta)))
     running = protocol()
     try:
-        asked = next(running)
+        at_once = next(running)
         while True:
-            asked = running.send(simulator.reports(asked))
+            at_once = running.send(simulator.reports(at_once))
     except StopIteration as done:
         return Simulation(
             done.value, simulator.queries, simulator.rounds, simulator.tolerance, simulator.beta
@@ -166,8 +166,7 @@ class _Simulator:
 
     def __post_init__(self) -> None:
         self._left = whole("the number of calls", self.calls, 1, MOST_CALLS)
-        if not self.beta < 1:
-            raise QueryError(f"beta must be less than 1, got {self.beta}")
+        rational("beta", self.beta, below=1)
         self._scope = Scope(self.oracle.schema)
         self._reports: dict[int, list[tuple[Call, Any]]] = {}
         self._used: dict[int, Used] = {}
@@ -202,7 +201,7 @@ class _Simulator:
         for call in calls:
             used = self._used.get(call.person, NOTHING)
             self._used[call.person] = charged(used, call.randomizer, self.epsilon)
-        found: dict[int, Any] = {}
+        reports: dict[int, Any] = {}
         waiting = list(enumerate(calls))
         while waiting:
             people: set[int] = set()
@@ -212,22 +211,23 @@ class _Simulator:
                 (later if call.person in people else now).append((place, call))
                 people.add(call.person)
             for (place, call), report in zip(now, self._drawn([call for _, call in now]), strict=True):
-                found[place] = report
+                reports[place] = report
                 self._reports.setdefault(call.person, []).append((call, report))
             waiting = later
-        return [found[place] for place in range(len(calls))]
+        return [reports[place] for place in range(len(calls))]
 
     def _drawn(self, calls: Sequence[Call]) -> list[Any]:
         """A report for each call, of different people, from one round of queries."""
         draws = [self._draw(call) for call in calls]
-        asked = {likelihood.node.key: likelihood for draw in draws for likelihood in draw.likelihoods}
-        queries = [mean(own.node, tolerance=self.tolerance, beta=self._doubt) for own in asked.values()]
+        likelihoods = {likelihood.node.key: likelihood for draw in draws for likelihood in draw.likelihoods}
+        nodes = [likelihood.node for likelihood in likelihoods.values()]
+        queries = [mean(node, tolerance=self.tolerance, beta=self._doubt) for node in nodes]
         answers = self.oracle.ask(Round(queries), f"round {self.rounds}")
         self.rounds += 1
         self.queries += len(queries)
         likely = {
             key: likelihood.probability(float(answer.value))
-            for (key, likelihood), answer in zip(asked.items(), answers, strict=True)
+            for (key, likelihood), answer in zip(likelihoods.items(), answers, strict=True)
         }
         return [self._kept(draw, likely) for draw in draws]
 
@@ -249,16 +249,16 @@ class _Simulator:
                 return candidate
         return draw.candidates[-1]
 
-    def _likelihood(self, said: Sequence[tuple[Call, Any]]) -> _Likelihood:
+    def _likelihood(self, reported: Sequence[tuple[Call, Any]]) -> _Likelihood:
         """How likely these reports of one person are, as a function of the person's values."""
-        values = {call.value.key: call.value for call, _ in said}
+        values = {call.value.key: call.value for call, _ in reported}
         sizes = [self._scope.code(value).size for value in values.values()]
         if math.prod(sizes) > MOST_VALUES:
             raise QueryError(f"a person's value must be one of at most {MOST_VALUES} in a simulation")
         place = {key: number for number, key in enumerate(values)}
         probabilities = [
             math.prod(
-                float(call.randomizer.pmf(report, codes[place[call.value.key]])) for call, report in said
+                float(call.randomizer.pmf(report, codes[place[call.value.key]])) for call, report in reported
             )
             for codes in product(*map(range, sizes))
         ]
