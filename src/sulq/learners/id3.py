@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Kind, Real, Schema
 from sulq.talk.oracle import Rounds
 
-Pick = Literal["choose", "counts"]
-Split = Literal["multiway", "binary"]
 AMOUNT = 1000
 """A number from 0 to this or more is taken for an amount, as of money: small ones are many, large few."""
 
@@ -71,8 +69,8 @@ class ID3(Learner[Tree]):
     label: str | Node
     features: Sequence[str] | None = None
     depth: int | None = None
-    pick: Pick = "choose"
-    split: Split | None = None
+    pick: Literal["choose", "counts"] = "choose"
+    split: Literal["multiway", "binary"] | None = None
     ahead: int | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     prune: float = 0.5
@@ -116,7 +114,7 @@ class ID3(Learner[Tree]):
         """The columns to ask about, or a refusal."""
         return column_names(features_beside(schema, self.features, self._label(schema)), schema)
 
-    def _way(self, schema: Schema) -> Split:
+    def _way(self, schema: Schema) -> str:
         """How to split: what is public decides it."""
         numbers = any(isinstance(schema[name], Integer | Real) for name in self._features(schema))
         return self.split or ("binary" if numbers and self.pick == "choose" else "multiway")
@@ -147,7 +145,7 @@ class ID3(Learner[Tree]):
         for name, value, least in (("depth", self.depth, 0), ("ahead", self.ahead, 1)):
             if value is not None:
                 whole(name, value, least)
-        if self.pick not in get_args(Pick) or self.split not in (*get_args(Split), None):
+        if self.pick not in ("choose", "counts") or self.split not in (None, *WAYS):
             raise QueryError('pick is "choose" or "counts", and split is "multiway" or "binary"')
         return label
 
