@@ -34,7 +34,12 @@ MOST = 2**26
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is public when a hypothesis is looked for: the schema, and what it should say."""
+    """What is public when a hypothesis is looked for.
+
+    Args:
+        schema: what is public about the columns.
+        label: what the hypothesis should say.
+    """
 
     schema: Schema
     label: Node
@@ -62,6 +67,9 @@ class HypothesisClass(Protocol):
 @dataclass(frozen=True, eq=False)
 class Hypotheses:
     """A list of hypotheses, each a row expression that is true or false.
+
+    Args:
+        members: boolean columns, or expressions that are true or false.
 
     >>> import sulq
     >>> listed = Hypotheses([sulq.col("a"), ~sulq.col("a")])
@@ -95,7 +103,10 @@ class Hypotheses:
 
 @dataclass(frozen=True, eq=False)
 class Parities:
-    """All 2^d parities of d boolean features, by default of all boolean columns but the label.
+    """All 2^d parities of d boolean features.
+
+    Args:
+        features: conditions; by default all boolean columns that the label does not look at.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
@@ -128,7 +139,10 @@ class Parities:
 
 @dataclass(frozen=True, eq=False)
 class MonotoneConjunctions:
-    """All 2^d conjunctions of d boolean features, by default of all boolean columns but the label.
+    """All 2^d conjunctions of d boolean features.
+
+    Args:
+        features: conditions; by default all boolean columns that the label does not look at.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
@@ -159,6 +173,9 @@ class MonotoneConjunctions:
 @dataclass(frozen=True, eq=False)
 class Conjunctions:
     """All 3^d conjunctions of d boolean features and their opposites that do not contradict themselves.
+
+    Args:
+        features: conditions; by default all boolean columns that the label does not look at.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))

@@ -35,8 +35,10 @@ class Labelings:
     Two concepts that label the domain alike are one hypothesis, so by Sauer's lemma a class of VC dimension v
     over m points has at most `most_labelings(v, m)`, and `vc_rows` says how many rows that takes.
 
-    `domain`: choices among few (boolean columns, categories, bins), whose combinations are the points, the
-    last choice varying fastest. `labelings`: a row of truth values for each hypothesis.
+    Args:
+        domain: choices among few (boolean columns, categories, bins), whose combinations are the points, the
+            last choice varying fastest.
+        labelings: a row of truth values for each hypothesis.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "aby"}), sulq.col("y"))
@@ -87,8 +89,9 @@ class Labelings:
 class Halfspaces:
     """Every halfspace over a small finite domain, each once: up to five boolean features, or two choices.
 
-    `domain`: boolean columns or expressions; or any two choices among few (bins, boolean columns, small
-    integers), which are read as coordinates 0, 1, 2, … in the plane.
+    Args:
+        domain: boolean columns or expressions; or any two choices among few (bins, boolean columns, small
+            integers), which are read as coordinates 0, 1, 2, … in the plane.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))

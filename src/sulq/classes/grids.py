@@ -30,6 +30,10 @@ Edges = Sequence[float]
 class Thresholds:
     """What a number reaches: a column from an edge on, for each of k public edges; always; never.
 
+    Args:
+        column: a column or an expression that is a number.
+        edges: public edges, in increasing order.
+
     >>> import sulq
     >>> setting = Setting(sulq.Schema({"age": sulq.Integer(0, 120), "y": sulq.Boolean()}), sulq.col("y"))
     >>> ages = Thresholds("age", [18, 40, 65])
@@ -61,6 +65,10 @@ class Thresholds:
 class Intervals:
     """A column within one of the (k + 1)(k + 2)/2 stretches that k public edges make, to the ends included.
 
+    Args:
+        column: a column or an expression that is a number.
+        edges: public edges, in increasing order.
+
     >>> import sulq
     >>> setting = Setting(sulq.Schema({"age": sulq.Integer(0, 120), "y": sulq.Boolean()}), sulq.col("y"))
     >>> ages = Intervals("age", [18, 65])
@@ -91,7 +99,10 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Rectangles:
-    """Axis-aligned boxes on a grid: an interval of each of several columns, given with their public edges.
+    """Axis-aligned boxes on a grid: an interval of each of several columns.
+
+    Args:
+        grid: the columns, or expressions that are numbers, each with its public edges.
 
     >>> import sulq
     >>> columns = {"age": sulq.Integer(0, 120), "income": sulq.Real(0, 1e6), "y": sulq.Boolean()}
@@ -134,9 +145,13 @@ class Rectangles:
 class Stumps:
     """Decision stumps over a whole schema: one question about one column, answered either way; always; never.
 
-    A boolean column is asked whether it is true, a category whether it is one of its values, a number whether
-    it reaches an edge: those of `edges`, or else public edges that divide its range into `bins` equal parts.
-    `columns`: by default all that the label is not made of.
+    The question to a boolean column is whether it is true, to a category whether it is one of its values, to
+    a number whether it reaches an edge.
+
+    Args:
+        columns: the columns to ask about, by default all that the label is not made of.
+        bins: into how many equal parts the range of a number is divided, if it has no edges here.
+        edges: public edges of numbers, by column.
 
     >>> import sulq
     >>> columns = {"age": sulq.Integer(0, 120), "plan": sulq.Category(["free", "paid"]), "y": sulq.Boolean()}

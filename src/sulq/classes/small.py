@@ -54,10 +54,14 @@ class _Feature:
 class SmallConjunctions:
     """All conjunctions of at most `most` conditions.
 
-    `features`: columns, each asked what `Stumps` asks it, or expressions that are true or false; by default
-    all columns that the label is not made of. `negations`: the opposites of these conditions too, so that two
-    of them make an interval of a number. `opposites`: the opposites of the conjunctions too, as "not (a and
-    b)". `bins`, `edges`: as for `Stumps`.
+    Args:
+        most: how many conditions a conjunction has at most.
+        features: columns, whose conditions are the questions of `Stumps`, or expressions that are true or
+            false; by default all columns that the label is not made of.
+        negations: the opposites of these conditions too, so that two of them make an interval of a number.
+        opposites: the opposites of the conjunctions too, as "not (a and b)".
+        bins: as for `Stumps`.
+        edges: as for `Stumps`.
 
     >>> import sulq
     >>> columns = {"age": sulq.Integer(0, 120), "plan": sulq.Category(["free", "paid"]), "y": sulq.Boolean()}

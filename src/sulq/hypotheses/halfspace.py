@@ -24,8 +24,16 @@ from sulq.schema import Schema
 class Halfspace(Hypothesis):
     """True of a row where ⟨features, weights⟩ + intercept > 0, each feature scaled to [−1, 1].
 
-    `label` is what it is about, in words. `values`: what to predict for false and true, where the label is a
-    category. Its `expression` is true or false also then.
+    Its `expression` is true or false, also where the label is a category.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        label: what it is about, in words.
+        features: the columns that span the space.
+        weights: the weight of each feature.
+        intercept: what is added to the weighted sum.
+        values: what to predict for false and true, where the label is a category; else None.
 
     >>> import sulq
     >>> schema = sulq.Schema({"age": sulq.Real(0, 100), "income": sulq.Real(0, 50)})

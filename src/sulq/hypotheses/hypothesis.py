@@ -38,7 +38,12 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis(ABC):
-    """The base of all hypotheses. It holds answers and public facts, and never a row or an exact sum."""
+    """The base of all hypotheses. It holds answers and public facts, and never a row or an exact sum.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+    """
 
     schema: Schema
     origin: Origin | None

@@ -23,9 +23,11 @@ from sulq.schema import Schema
 
 @dataclass(frozen=True)
 class End:
-    """Where a way through the tree ends: the position of the label to expect, and what was answered there.
+    """Where a way through the tree ends.
 
-    `counts` are the answers to how many rows have each label, noise and all: they may be negative.
+    Args:
+        label: the position of the label to expect.
+        counts: the answers to how many rows have each label, noise and all: they may be negative.
     """
 
     label: int
@@ -54,9 +56,16 @@ class Split:
 class Tree(Hypothesis):
     """A decision tree for a label with few values.
 
-    `predict` gives the label's own values: truth values, or a category's texts. `expression` is the label
-    to expect as a truth value, or for a category as a choice, so that
-    `count(by=[tree.expression, tree.label])` asks for the table of what is said against what is so.
+    `predict` gives values of the label: truth values, or a category's texts. `expression` is the label to
+    expect as a truth value, or for a category as a choice, so that
+    `count(by=[tree.expression, tree.label])` asks how often each label is expected where each is true.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        label: what the tree tells.
+        questions: what its nodes ask.
+        root: the first node.
 
     >>> import sulq
     >>> schema = sulq.Schema({"old": sulq.Boolean(), "plan": sulq.Category(["a", "b"], missing="a")})

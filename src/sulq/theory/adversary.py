@@ -28,11 +28,14 @@ Manner = Literal["high", "low", "random", "coarse"]
 class Adversary:
     """Answers that are as far from the truth as each query's tolerance allows: any valid SQ oracle is kinder.
 
-    `manner`: "high" and "low" err by the whole tolerance τ the same way every time; "random" by τ with a sign
-    tossed for every number; "coarse" says the nearest multiple of 2τ, so that as many different truths as can
-    be get the same answer. A query without a tolerance is refused: a learner for the SQ model states them.
+    A query without a tolerance is refused: a learner for the SQ model states them. There is no privacy here.
 
-    `seed` makes the tosses repeatable. There is no privacy here.
+    Args:
+        source: the rows.
+        manner: "high" and "low" err by the whole tolerance τ the same way every time; "random" by τ with a
+            sign tossed for every number; "coarse" says the nearest multiple of 2τ, so that as many different
+            truths as can be get the same answer.
+        seed: makes the tosses repeatable.
 
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False, True, False]}, {"sick": sulq.Boolean()})
