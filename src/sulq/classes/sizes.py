@@ -23,8 +23,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sulq.errors import QueryError
-from sulq.numbers import rational
+from sulq.numbers import rational, whole
 from sulq.queries.query import Neighbours
 
 Sampling = Literal["tight", "paper"]
@@ -78,8 +77,7 @@ def parity_plan(
     ParityPlan(rows=174196, runs=9, tested=6292)
     """
     _check(error, beta, epsilon)
-    if features < 1:
-        raise QueryError("there are no features: a parity needs at least one")
+    whole("features", features, 1)
     if amplification == "test set":
         rate, good, rare = sampling_rate(epsilon, sampling, neighbours), error / 5, beta / 3
         runs = math.ceil(math.log(1 / rare) / math.log(8 / 5))
@@ -156,8 +154,7 @@ def occam_rows(
     (7913, 891)
     """
     _check(error, beta, epsilon)
-    if size < 1:
-        raise QueryError(f"there must be at least one hypothesis, not {size}")
+    whole("size", size, 1)
     if size == 1:
         return 0
     gamma = epsilon / 2 if neighbours == "replace" else epsilon

@@ -24,7 +24,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.query import Neighbours, Query
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
-from sulq.wire import check_run
+from sulq.wire import check_run, digest
 
 if TYPE_CHECKING:
     from sulq.sources.source import Source
@@ -177,7 +177,7 @@ class ChunkCurator(Curator):
     def _taken(self, round_: Round, run: str) -> list[int]:
         """The chunks of a round's queries: those that it took before, or the next that nobody took."""
         _check(run)
-        owner = f"{hashlib.sha256(run.encode()).hexdigest()} {round_.key}"
+        owner = f"{digest(run)} {round_.key}"
         names = [f"{owner} {number}" for number in range(len(round_.queries))]
         known = {
             entry.answer: json.loads(entry.question)["chunk"]

@@ -12,6 +12,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.learners.parity import ParityMechanism, first_of
 from sulq.local.hadamard import transformed
+from sulq.numbers import whole
 from sulq.pictures.lines import Line, Scale, spanning
 from sulq.privacy.gf2 import equations
 from sulq.progress import Progress
@@ -47,12 +48,15 @@ class Plate:
 def atlas(dimension: int, epsilon: Fraction, runs: int, seed: int = 0) -> Iterator[Plate]:
     """Masked parity, which needs interaction where nobody is trusted; and parity, which needs trust.
 
-    `seed` is for the examples; noise has none.
+    Args:
+        dimension: how many bits a row has: a power of two from 2 to 16.
+        epsilon: what is promised to each person.
+        runs: how many runs there are for every point.
+        seed: for the examples; noise has none.
     """
     if not 2 <= dimension <= 16 or dimension & (dimension - 1):
         raise QueryError(f"the dimension is a power of two from 2 to 16, not {dimension!r}")
-    if runs < 1:
-        raise QueryError(f"each point needs at least one run, not {runs!r}")
+    whole("runs", runs, 1)
     about = f"d = {dimension}, ε = {float(epsilon):g}, {runs} runs a point; bars are two standard errors"
     yield Plate(
         "masked-parity",

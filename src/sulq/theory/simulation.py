@@ -38,6 +38,7 @@ from sulq.queries.scope import Scope
 from sulq.schema import Schema
 from sulq.sources.source import Source
 from sulq.talk.answers import Answer
+from sulq.theory.candidates import Draw, Likelihood, name_of
 
 T = TypeVar("T")
 MOST_VALUES = 2**12
@@ -74,10 +75,17 @@ class Oracle(Protocol):
 class Simulation(Generic[T]):
     """What a simulated protocol found out, and what it took.
 
-    `queries` and `rounds` of statistical queries, each asked for within `tolerance`. The law of `result` is
-    within `distance` (total variation) of the protocol's own with people drawn from the distribution that the
-    oracle answers about: one row after another, each equally likely, or with `Source.sample` where the rows
-    came from. That some answer misses its tolerance is counted in, at the chance that its query states.
+    The law of `result` is within `distance` (total variation) of the protocol's with people drawn from the
+    distribution that the oracle answers about: one row after another, each equally likely, or with
+    `Source.sample` where the rows came from. That some answer misses its tolerance is counted in, at the
+    chance that its query states.
+
+    Args:
+        result: what the protocol returned.
+        queries: how many statistical queries it took.
+        rounds: in how many rounds.
+        tolerance: how close every answer had to be.
+        distance: see above.
     """
 
     result: T
@@ -119,13 +127,18 @@ def simulated(
 ) -> Simulation[T]:
     """The protocol with reports drawn by statistical queries: Claims 5.9 and 5.10.
 
-    `epsilon`: what is promised to each person over all calls; as in `run_locally`, a row has an equal part of
-    it where a person has several, and a protocol that asks for more is refused with BudgetError. `calls`: how
-    many the protocol makes, at most. `beta`: how far from the protocol's law the result's may be. Calls made
-    at once to different people are one round of queries, so a noninteractive protocol is simulated by
-    nonadaptive queries. Oracles keep the tolerance of a query, or refuse it. But the rows of
+    Calls made at once to different people are one round of queries, so a noninteractive protocol is simulated
+    by nonadaptive queries. Oracles keep the tolerance of a query, or refuse it. But the rows of
     `Source.sample(fresh=False)` keep it only as long as questions do not depend on earlier answers: with
     those, the distance is a promise for noninteractive protocols alone.
+
+    Args:
+        protocol: makes the generator that calls people.
+        oracle: whoever answers the queries.
+        epsilon: what is promised to each person over all calls. As in `run_locally`, a row has an equal part
+            of it where a person has several, and a protocol that asks for more is refused with BudgetError.
+        calls: how many the protocol makes, at most.
+        beta: how far from the protocol's law the result's may be.
 
     >>> import sulq
     >>> from sulq.local.response import RandomizedResponse
@@ -231,25 +244,25 @@ class _Simulator:
         }
         return [self._kept(draw, likely) for draw in draws]
 
-    def _draw(self, call: Call) -> _Draw:
+    def _draw(self, call: Call) -> Draw:
         reports = call.randomizer.sample(np.zeros(self._candidates, dtype=np.int64))
         before = self._reports.get(call.person, [])
-        different = {_name(report): report for report in reports}
+        different = {name_of(report): report for report in reports}
         given = {name: self._likelihood([*before, (call, report)]) for name, report in different.items()}
         base = {name: float(call.randomizer.pmf(report, 0)) for name, report in different.items()}
-        return _Draw(list(reports), given, base, self._likelihood(before) if before else None)
+        return Draw(list(reports), given, base, self._likelihood(before) if before else None)
 
-    def _kept(self, draw: _Draw, likely: Mapping[str, float]) -> Any:
+    def _kept(self, draw: Draw, likely: Mapping[str, float]) -> Any:
         """The first candidate that is kept; the last, if none is, which is rare enough for a third of β."""
         whole = 1.0 if draw.before is None else likely[draw.before.node.key]
         for candidate in draw.candidates:
-            name = _name(candidate)
+            name = name_of(candidate)
             probability = likely[draw.given[name].node.key] / whole
             if secrets.SystemRandom().random() < probability / (draw.base[name] * self._most):
                 return candidate
         return draw.candidates[-1]
 
-    def _likelihood(self, reported: Sequence[tuple[Call, Any]]) -> _Likelihood:
+    def _likelihood(self, reported: Sequence[tuple[Call, Any]]) -> Likelihood:
         """How likely these reports of one person are, as a function of the person's values."""
         values = {call.value.key: call.value for call, _ in reported}
         sizes = [self._scope.code(value).size for value in values.values()]
@@ -265,37 +278,4 @@ class _Simulator:
         base = probabilities[0]
         # g of the paper, from −1 to 1: the queries' range does not depend on how likely a report is.
         table = tuple(((probability / base - 1) / self._spread,) for probability in probabilities)
-        return _Likelihood(Lookup(Cross(tuple(values.values())), table), base, self._spread)
-
-
-@dataclass(frozen=True)
-class _Likelihood:
-    node: Node
-    base: float
-    spread: float
-
-    def probability(self, answer: float) -> float:
-        """p̃ of the paper: how likely the reports are for people at large."""
-        return self.base * (1 + answer * self.spread)
-
-
-@dataclass(frozen=True)
-class _Draw:
-    """Candidates for a report, drawn as if from someone with value 0.
-
-    By the report's name: `given`, how likely it is together with what the person said `before`, and `base`,
-    how likely it was to be drawn.
-    """
-
-    candidates: list[Any]
-    given: dict[bytes, _Likelihood]
-    base: dict[bytes, float]
-    before: _Likelihood | None
-
-    @property
-    def likelihoods(self) -> list[_Likelihood]:
-        return [*self.given.values(), *([] if self.before is None else [self.before])]
-
-
-def _name(report: Any) -> bytes:
-    return np.asarray(report).tobytes()
+        return Likelihood(Lookup(Cross(tuple(values.values())), table), base, self._spread)
