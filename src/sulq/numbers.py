@@ -9,41 +9,66 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sulq.errors import QueryError
+from sulq.errors import QueryError, SulqError
 
 Numeric: TypeAlias = int | float | str | Fraction
 """A number as people write it; a float means the shortest decimal that denotes it."""
 LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
 
 
-def rational(name: str, value: Numeric, most: int | None = None) -> Fraction:
+def rational(name: str, value: Numeric, most: int | None = None, below: int | None = None) -> Fraction:
     """The positive fraction that `value` says.
 
     Args:
         name: what an error calls the number.
         value: a number, or a text with a decimal or a fraction; a float means its shortest decimal.
         most: the largest number that is allowed, if any.
+        below: the smallest number that is too large, if any.
 
     >>> rational("epsilon", 0.1), rational("epsilon", "1/3"), rational("epsilon", "1e-6")
     (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
     >>> rational("share", 2, most=1)
     Traceback (most recent call last):
     sulq.errors.QueryError: share must be a positive, finite number and at most 1, got 2
+    >>> rational("beta", 1, below=1)
+    Traceback (most recent call last):
+    sulq.errors.QueryError: beta must lie above 0 and be less than 1, got 1
     """
-    exact = value if isinstance(value, Fraction) else _written(str(value))
+    exact = _written(value) or Fraction(0)
+    if below is not None and not 0 < exact < below:
+        raise QueryError(f"{name} must lie above 0 and be less than {below}, got {value!r}")
     if not 0 < exact <= (sys.float_info.max if most is None else most):
         limit = "" if most is None else f" and at most {most}"
         raise QueryError(f"{name} must be a positive, finite number{limit}, got {value!r}")
     return exact
 
 
-def _written(text: str) -> Fraction:
-    """The number that a text says; 0 if it says none."""
+def fraction(name: str, value: Numeric) -> Fraction:
+    """The fraction that `value` says, whatever its sign.
+
+    Args:
+        name: what an error calls the number.
+        value: a number, or a text with a decimal or a fraction; a float means its shortest decimal.
+
+    >>> fraction("noise_rate", "-0.1")
+    Fraction(-1, 10)
+    """
+    exact = _written(value)
+    if exact is None:
+        raise QueryError(f"{name} must be a number, got {value!r}")
+    return exact
+
+
+def _written(value: Numeric) -> Fraction | None:
+    """The number that is written; None if there is none."""
+    if isinstance(value, Fraction):
+        return value
+    text = str(value)
     try:
         # An exponent is read as a number of that many digits, so it is kept from growing without end.
-        return Fraction(0 if LONG_EXPONENT.search(text) else text)
+        return None if LONG_EXPONENT.search(text) else Fraction(text)
     except (ValueError, ZeroDivisionError):
-        return Fraction(0)
+        return None
 
 
 def make_rational(owner: object, name: str, most: int | None = None) -> None:
@@ -57,21 +82,34 @@ def make_rational(owner: object, name: str, most: int | None = None) -> None:
     object.__setattr__(owner, name, rational(name, getattr(owner, name), most))
 
 
-def whole(name: str, value: object, least: int, most: int) -> int:
+def whole(
+    name: str,
+    value: object,
+    least: int,
+    most: int | None = None,
+    *,
+    error: type[SulqError] = QueryError,
+) -> int:
     """A whole number between bounds, or a refusal.
 
     Args:
         name: what an error calls the number.
         value: an integer of Python or NumPy; True and False are none.
         least: the smallest that is allowed.
-        most: the largest that is allowed.
+        most: the largest that is allowed, if any.
+        error: what is raised.
 
     >>> whole("depth", 3, 1, 10)
     3
+    >>> whole("k", 0, 1)
+    Traceback (most recent call last):
+    sulq.errors.QueryError: k must be a whole number from 1, got 0
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise QueryError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
-    return int(value)
+    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not integer or not least <= value or (most is not None and value > most):  # type: ignore[operator]
+        until = "" if most is None else f" to {most}"
+        raise error(f"{name} must be a whole number from {least}{until}, got {value!r}")
+    return int(value)  # type: ignore[call-overload,no-any-return]
 
 
 def amount(value: Fraction) -> str:

@@ -7,7 +7,6 @@ constant (or, for a category, a level of its own). No value can make an answer f
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import tomllib
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from sulq.errors import SchemaError
+from sulq.numbers import whole
+from sulq.wire import digest
 
 OTHER = "(other)"
 HOLE = "___"
@@ -147,8 +148,7 @@ class Unit:
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not isinstance(self.salt, str):
             raise SchemaError("a unit's column and salt are texts")
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or not 1 <= self.rows <= 2**20:
-            raise SchemaError(f"a unit's rows = {self.rows!r} must be a whole number from 1 to 2^20")
+        _fill(self, rows=whole("a unit's rows", self.rows, 1, 2**20, error=SchemaError))
 
 
 class Schema(Mapping[str, Kind]):
@@ -226,7 +226,7 @@ class Schema(Mapping[str, Kind]):
     @property
     def hash(self) -> str:
         """Names the schema: equal for equal schemas, on every machine."""
-        return hashlib.sha256(json.dumps(self.form()).encode()).hexdigest()
+        return digest(json.dumps(self.form()))
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -324,6 +324,7 @@ def _finite(what: str, value: object) -> float:
 
 
 def _whole(what: str, value: object) -> int:
+    """A whole number that a file may have written as 9.0."""
     number = _finite(what, value)
     if not number.is_integer():
         raise SchemaError(f"{what} = {value!r} must be a whole number")

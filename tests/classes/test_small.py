@@ -28,9 +28,9 @@ CLASSES: dict[str, tuple[SmallConjunctions, int]] = {
         SmallConjunctions(2, MIXED, edges={"age": [20, 40, 65]}),
         17 + 3 + 2 * 6 + 2 * 6 + 2 * 2 + 6 * 6 + 6 * 2 + 6 * 2,
     ),
-    "no negations": (SmallConjunctions(2, "abc", negations=False), 1 + 3 + 3),
+    "no negations": (SmallConjunctions(2, [*"abc"], negations=False), 1 + 3 + 3),
     "no negations of numbers": (SmallConjunctions(3, ["age", "a"], negations=False, edges={"age": [50]}), 4),
-    "all of three bits": (SmallConjunctions(3, "abc"), 27),
+    "all of three bits": (SmallConjunctions(3, [*"abc"]), 27),
     "bins": (SmallConjunctions(1, ["age", "rank"], bins=4), 1 + 2 * (3 + 2)),
     "every column": (SmallConjunctions(1, bins=2), 1 + 2 * 4 + 2 + 2 + 6 + 2),
     "three conditions and their opposites": (
@@ -83,8 +83,8 @@ def test_blocks_of_rows_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_with_as_many_conditions_as_features_they_are_all_conjunctions() -> None:
     for small, whole in (
-        (SmallConjunctions(4, "abcd", negations=False), MonotoneConjunctions("abcd")),
-        (SmallConjunctions(4, "abcd"), Conjunctions("abcd")),
+        (SmallConjunctions(4, [*"abcd"], negations=False), MonotoneConjunctions("abcd")),
+        (SmallConjunctions(4, [*"abcd"]), Conjunctions("abcd")),
     ):
         names = [
             {"".join(sorted(listed.hypothesis(i, SETTING).describe())) for i in range(listed.size(SETTING))}

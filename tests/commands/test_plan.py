@@ -71,7 +71,10 @@ def test_wrong_labels_and_a_rehearsal(capsys: Captured, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "refusal"),
     [
-        (["conjunction", "--dimension", "0", "--epsilon", "1"], "--dimension must be at least 1"),
+        (
+            ["conjunction", "--dimension", "0", "--epsilon", "1"],
+            "--dimension must be a whole number from 1, got 0",
+        ),
         (["conjunction", "--dimension", "4", "--model", "curator"], "state epsilon"),
         (["conjunction", "--dimension", "4", "--epsilon", "0"], "at 0 nothing can be learned"),
         (["conjunction", "--dimension", "4", "--epsilon", "1", "--error", "0"], "error must lie"),

@@ -144,7 +144,7 @@ def test_how_wrong_a_rule_is_is_one_more_query() -> None:
         ({"label": "y", "features": []}, "no features"),
         ({"label": "y", "error": 0}, "error must be"),
         ({"label": "y", "error": 2}, "error must be"),
-        ({"label": "y", "confidence": 1}, "confidence must be"),
+        ({"label": "y", "confidence": 1}, "confidence must lie above 0 and be less than 1"),
     ],
 )
 def test_bad_settings_are_refused_before_anything_is_asked(settings: dict[str, Any], complaint: str) -> None:

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import sulq
 from sulq.errors import QueryError, SchemaError
 from sulq.hypotheses.tree import End, Split, Tree
-from sulq.learners import id3
 from sulq.learners.id3 import ID3
+from sulq.learners.levels import needed
 from sulq.queries.reading import parse
 from sulq.queries.routes import Route
 from sulq.talk.answers import Answer
@@ -372,4 +372,4 @@ def test_what_a_choice_needs_follows_from_how_noise_does_from_a_share() -> None:
     """4 times the noise of 2,000 is 8 times 1,000 rows: so many shares for Laplace noise, 64 for Gaussian."""
     counts = np.array([3000.0, 600.0, 400.0])
     laplace, gaussian = (Answer(counts, noise(family, 2000)) for family in ("laplace", "gaussian"))
-    assert [float(id3._needed(own, again=4)) for own in (laplace, gaussian)] == pytest.approx([8, 64])
+    assert [float(needed(answer, again=4)) for answer in (laplace, gaussian)] == pytest.approx([8, 64])

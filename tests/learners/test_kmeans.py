@@ -12,7 +12,9 @@ import pytest
 
 import sulq
 from sulq.hypotheses.centres import Centres
-from sulq.learners.kmeans import Floats, KMeans, moved, step
+from sulq.learners.estimates import Floats
+from sulq.learners.kmeans import KMeans
+from sulq.learners.lloyd import moved, step
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SCHEMA = sulq.Schema({"x": sulq.Real(-1, 1), "y": sulq.Real(-1, 1)})
@@ -185,7 +187,7 @@ def test_no_rows_at_all_are_no_trouble() -> None:
 @pytest.mark.parametrize(
     "learner, message",
     [
-        (KMeans(0), "k must be a whole number from 1, not 0"),
+        (KMeans(0), "k must be a whole number from 1, got 0"),
         (KMeans(2.5), "k must be"),  # type: ignore[arg-type]
         (KMeans(2, iterations=0), "iterations must be"),
         (KMeans(2, share=0), "share must be"),

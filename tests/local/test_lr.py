@@ -154,7 +154,7 @@ def test_a_race_does_not_overspend() -> None:
 
 @pytest.mark.parametrize("i", [-1, 2, 0.5, True, "0"])
 def test_who_is_not_there_cannot_be_asked(i: Any) -> None:
-    with pytest.raises(QueryError, match="no person"):
+    with pytest.raises(QueryError, match="number of a person"):
         LocalRandomness([1, 2], 1).ask(i, RandomizedResponse(1))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import sulq
 from sulq.learners.estimates import shrunk
-from sulq.queries.attributes import feature_names, interval
+from sulq.queries.attributes import column_names, feature_names, features_beside, interval, looked_at
 
 SCHEMA = sulq.Schema(
     {
@@ -66,3 +66,34 @@ def test_shrunk_numbers_are_less_wrong_taken_together():
     told = truth + rng.normal(0, 1, (2000, 20))
     errors = [((shrunk(row, 1.0) - true) ** 2).sum() for row, true in zip(told, truth, strict=True)]
     assert sum(errors) < 0.7 * ((told - truth) ** 2).sum()
+
+
+@pytest.mark.parametrize(
+    "features, message",
+    [
+        ("age", r"features is a list of columns: \['age'\]"),
+        (["age", "age"], "a feature is named twice"),
+        (["age", "sick"], "the label cannot be one of its own features: it looks at column 'sick'"),
+        (["age", ~sulq.col("sick")], "it looks at column 'sick'"),
+        (["years"], "no column 'years'"),
+    ],
+)
+def test_features_beside_a_label_look_at_other_columns(features, message):
+    with pytest.raises(sulq.SulqError, match=message):
+        features_beside(SCHEMA, features, sulq.col("sick"))
+
+
+def test_by_default_features_beside_a_label_are_all_columns_it_does_not_look_at():
+    features = features_beside(SCHEMA, None, sulq.col("sick") & (sulq.col("age") > 50))
+    assert column_names(features, SCHEMA) == ("sex", "height", "same")
+    assert looked_at(sulq.col("sick") & (sulq.col("age") > 50)) == {"sick", "age"}
+
+
+def test_lists_are_drawn_towards_their_average_as_numbers_are():
+    tables = np.arange(30.0).reshape(5, 6)
+    assert shrunk(tables, 0.0) == pytest.approx(tables)
+    assert shrunk(tables, 100.0) == pytest.approx(np.tile(tables.mean(axis=0), (5, 1)))
+    # Two of five lists are free to move, in six numbers each.
+    apart = ((tables - tables.mean(axis=0)) ** 2).sum()
+    kept = 1 - 2 * 6 * 4 / apart
+    assert shrunk(tables, 2.0) == pytest.approx(tables.mean(axis=0) + kept * (tables - tables.mean(axis=0)))

@@ -135,7 +135,7 @@ def test_bad_input_is_refused() -> None:
     schema = sulq.theory.masked_parity_schema(4)
     for learner, said in [
         (sulq.theory.MaskedParity(bits=["x0", "x1"]), "integer column from 0 to 1"),
-        (sulq.theory.MaskedParity(bits=["x0", "x0", "x1", "x2"]), "different columns"),
+        (sulq.theory.MaskedParity(bits=["x0", "x0", "x1", "x2"]), "named twice"),
         (sulq.theory.MaskedParity(bits="x0"), "list of columns"),
         (sulq.theory.MaskedParity(index="x0"), "boolean"),
         (sulq.theory.MaskedParity(confidence=1), "less than 1"),

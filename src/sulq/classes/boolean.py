@@ -30,6 +30,9 @@ from sulq.queries.scope import Scope
 class Hypotheses(HypothesisClass):
     """A list of hypotheses, each a row expression that is true or false.
 
+    Args:
+        members: boolean columns, or expressions that are true or false.
+
     >>> import sulq
     >>> listed = Hypotheses([sulq.col("a"), ~sulq.col("a")])
     >>> schema = sulq.Schema({"a": sulq.Boolean(), "y": sulq.Boolean()})
@@ -49,8 +52,8 @@ class Hypotheses(HypothesisClass):
         return np.array(wrong, dtype=np.int64)
 
     def hypothesis(self, index: int, setting: Setting) -> Hypothesis:
-        said = self._conditions(setting)[index]
-        return Selected(setting.schema, None, said, words(said))
+        member = self._conditions(setting)[index]
+        return Selected(setting.schema, None, member, words(member))
 
     def _conditions(self, setting: Setting) -> list[Node]:
         if not self.members:
@@ -60,7 +63,10 @@ class Hypotheses(HypothesisClass):
 
 @dataclass(frozen=True, eq=False)
 class Parities(HypothesisClass):
-    """All 2^d parities of d boolean features, by default of all boolean columns but the label.
+    """All 2^d parities of d boolean features.
+
+    Args:
+        features: conditions; by default all boolean columns that the label does not look at.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
@@ -91,7 +97,10 @@ class Parities(HypothesisClass):
 
 @dataclass(frozen=True, eq=False)
 class MonotoneConjunctions(HypothesisClass):
-    """All 2^d conjunctions of d boolean features, by default of all boolean columns but the label.
+    """All 2^d conjunctions of d boolean features.
+
+    Args:
+        features: conditions; by default all boolean columns that the label does not look at.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
@@ -113,13 +122,16 @@ class MonotoneConjunctions(HypothesisClass):
 
     def hypothesis(self, index: int, setting: Setting) -> Rule:
         features = conditions(self.features, setting.label, setting.schema)
-        said = zip(features, _digits(index, [2] * len(features)), strict=True)
-        return Rule(setting.schema, None, tuple(feature for feature, used in said if used))
+        choices = zip(features, _digits(index, [2] * len(features)), strict=True)
+        return Rule(setting.schema, None, tuple(feature for feature, used in choices if used))
 
 
 @dataclass(frozen=True, eq=False)
 class Conjunctions(HypothesisClass):
     """All 3^d conjunctions of d boolean features and their opposites that do not contradict themselves.
+
+    Args:
+        features: conditions; by default all boolean columns that the label does not look at.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
@@ -141,8 +153,8 @@ class Conjunctions(HypothesisClass):
 
     def hypothesis(self, index: int, setting: Setting) -> Rule:
         features = conditions(self.features, setting.label, setting.schema)
-        said = zip(features, _digits(index, [3] * len(features)), strict=True)
-        literals = [feature if way == 1 else Not(feature) for feature, way in said if way]
+        choices = zip(features, _digits(index, [3] * len(features)), strict=True)
+        literals = [feature if way == 1 else Not(feature) for feature, way in choices if way]
         return Rule(setting.schema, None, tuple(literals))
 
 

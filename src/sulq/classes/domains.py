@@ -18,9 +18,9 @@ from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.rules import Selected
 from sulq.privacy.gf2 import Bits, packed
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import features_beside
 from sulq.queries.codes import Bins, Cross, lookup
-from sulq.queries.expressions import Node, col
+from sulq.queries.expressions import Node, named
 
 AT_ONCE = 2**22
 LARGEST_WEIGHT = {1: 1, 2: 1, 3: 2, 4: 3, 5: 5}
@@ -35,8 +35,10 @@ class Labelings(HypothesisClass):
     Two concepts that label the domain alike are one hypothesis, so by Sauer's lemma a class of VC dimension v
     over m points has at most `most_labelings(v, m)`, and `vc_rows` says how many rows that takes.
 
-    `domain`: choices among few (boolean columns, categories, bins), whose combinations are the points, the
-    last choice varying fastest. `labelings`: a row of truth values for each hypothesis.
+    Args:
+        domain: choices among few (boolean columns, categories, bins), whose combinations are the points, the
+            last choice varying fastest.
+        labelings: a row of truth values for each hypothesis.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "aby"}), sulq.col("y"))
@@ -63,10 +65,10 @@ class Labelings(HypothesisClass):
         return _mistakes(self._different, balance(look, labels, _codes(self._choices), sizes), labels)
 
     def hypothesis(self, index: int, setting: Setting) -> Selected:
-        said = self._different[index]
+        labels = self._different[index]
         names = ", ".join(_name(choice) for choice in self._choices)
-        text = f"true for {said.sum()} of the {said.size} combinations of {names}"
-        return _table(self._choices, said, text, setting)
+        text = f"true for {labels.sum()} of the {labels.size} combinations of {names}"
+        return _table(self._choices, labels, text, setting)
 
     @property
     def _choices(self) -> list[Node]:
@@ -74,18 +76,19 @@ class Labelings(HypothesisClass):
 
     @cached_property
     def _different(self) -> NDArray[np.bool_]:
-        said = np.asarray(self.labelings)
-        if said.ndim != 2 or said.size == 0 or not np.isin(said, (0, 1)).all():
+        labels = np.asarray(self.labelings)
+        if labels.ndim != 2 or labels.size == 0 or not np.isin(labels, (0, 1)).all():
             raise QueryError("labelings are rows of truth values, one for each point of the domain")
-        return np.unique(said.astype(bool), axis=0)
+        return np.unique(labels.astype(bool), axis=0)
 
 
 @dataclass(frozen=True, eq=False)
 class Halfspaces(HypothesisClass):
     """Every halfspace over a small finite domain, each once: up to five boolean features, or two choices.
 
-    `domain`: boolean columns or expressions; or any two choices among few (bins, boolean columns, small
-    integers), which are read as coordinates 0, 1, 2, … in the plane.
+    Args:
+        domain: boolean columns or expressions; or any two choices among few (bins, boolean columns, small
+            integers), which are read as coordinates 0, 1, 2, … in the plane.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({name: sulq.Boolean() for name in "abcy"}), sulq.col("y"))
@@ -111,8 +114,8 @@ class Halfspaces(HypothesisClass):
     def hypothesis(self, index: int, setting: Setting) -> Selected:
         choices = _choices(self.domain)
         labelings, weights, thresholds = self._halfspaces(setting)
-        said = _sum(weights[index].tolist(), [_name(choice) for choice in choices])
-        return _table(choices, labelings[index], f"{said} >= {thresholds[index]}", setting)
+        weighted = _sum(weights[index].tolist(), [_name(choice) for choice in choices])
+        return _table(choices, labelings[index], f"{weighted} >= {thresholds[index]}", setting)
 
     def _halfspaces(self, setting: Setting) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
         choices = _choices(self.domain)
@@ -141,14 +144,14 @@ def _listed(sizes: tuple[int, ...]) -> tuple[NDArray[np.bool_], NDArray[np.int64
     weights = np.array([w for w in every if math.gcd(*w) <= 1], dtype=np.int64)
     points = np.array(list(itertools.product(*map(range, sizes))), dtype=np.int64)
     reached = weights @ points.T
-    found: dict[bytes, tuple[int, int]] = {}
+    first_of: dict[bytes, tuple[int, int]] = {}
     for threshold in range(int(reached.min()), int(reached.max()) + 2):
-        said = packed((reached >= threshold).T)
+        labels = packed((reached >= threshold).T)
         # Words sort much faster than rows of them.
-        _, first = np.unique(said[:, 0] if said.shape[1] == 1 else said, axis=0, return_index=True)
+        _, first = np.unique(labels[:, 0] if labels.shape[1] == 1 else labels, axis=0, return_index=True)
         for place in first.tolist():
-            found.setdefault(said[place].tobytes(), (place, threshold))
-    places, thresholds = np.array(list(found.values())).T
+            first_of.setdefault(labels[place].tobytes(), (place, threshold))
+    places, thresholds = np.array(list(first_of.values())).T
     return reached[places] >= thresholds[:, np.newaxis], weights[places], thresholds
 
 
@@ -165,7 +168,7 @@ def _mistakes(labelings: NDArray[np.bool_], table: Integers, labels: Bits) -> In
 def _choices(domain: Sequence[str | Node]) -> list[Node]:
     if not domain:
         raise QueryError("a domain needs at least one choice")
-    return [col(choice) if isinstance(choice, str) else choice for choice in domain]
+    return [named(choice) for choice in domain]
 
 
 def _codes(choices: Sequence[Node]) -> list[Node]:
@@ -174,17 +177,15 @@ def _codes(choices: Sequence[Node]) -> list[Node]:
 
 
 def _points(choices: Sequence[Node], setting: Setting) -> int:
-    looked_at = [attribute(setting.schema, choice).leaves().keys() for choice in choices]
-    if any(leaves & setting.label.leaves().keys() for leaves in looked_at):
-        raise QueryError("the label cannot be one of its own features")
+    features_beside(setting.schema, choices, setting.label, "domain")
     points = math.prod(choice_size(choice, setting) for choice in choices)
     if points > MOST:
         raise QueryError(f"a domain of {points} points is too large to label: at most {MOST}")
     return points
 
 
-def _table(choices: Sequence[Node], said: NDArray[np.bool_], text: str, setting: Setting) -> Selected:
-    return Selected(setting.schema, None, lookup(Cross(tuple(choices)), said.astype(int).tolist()), text)
+def _table(choices: Sequence[Node], labels: NDArray[np.bool_], text: str, setting: Setting) -> Selected:
+    return Selected(setting.schema, None, lookup(Cross(tuple(choices)), labels.astype(int).tolist()), text)
 
 
 def _name(choice: Node) -> str:

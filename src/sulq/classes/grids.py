@@ -18,9 +18,9 @@ from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.rules import Rule, Selected
 from sulq.privacy.gf2 import Bits
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import column_names, features_beside
 from sulq.queries.codes import Bins, bins
-from sulq.queries.expressions import Compare, Constant, Node, Not, col
+from sulq.queries.expressions import Compare, Constant, Node, Not, col, named
 from sulq.schema import Boolean, Category, Integer, Real
 
 Edges = Sequence[float]
@@ -29,6 +29,10 @@ Edges = Sequence[float]
 @dataclass(frozen=True, eq=False)
 class Thresholds(HypothesisClass):
     """What a number reaches: a column from an edge on, for each of k public edges; always; never.
+
+    Args:
+        column: a column or an expression that is a number.
+        edges: public edges, in increasing order.
 
     >>> import sulq
     >>> setting = Setting(sulq.Schema({"age": sulq.Integer(0, 120), "y": sulq.Boolean()}), sulq.col("y"))
@@ -59,6 +63,10 @@ class Thresholds(HypothesisClass):
 class Intervals(HypothesisClass):
     """A column within one of the (k + 1)(k + 2)/2 stretches that k public edges make, to the ends included.
 
+    Args:
+        column: a column or an expression that is a number.
+        edges: public edges, in increasing order.
+
     >>> import sulq
     >>> setting = Setting(sulq.Schema({"age": sulq.Integer(0, 120), "y": sulq.Boolean()}), sulq.col("y"))
     >>> ages = Intervals("age", [18, 65])
@@ -87,7 +95,10 @@ class Intervals(HypothesisClass):
 
 @dataclass(frozen=True, eq=False)
 class Rectangles(HypothesisClass):
-    """Axis-aligned boxes on a grid: an interval of each of several columns, given with their public edges.
+    """Axis-aligned boxes on a grid: an interval of each of several columns.
+
+    Args:
+        grid: the columns, or expressions that are numbers, each with its public edges.
 
     >>> import sulq
     >>> columns = {"age": sulq.Integer(0, 120), "income": sulq.Real(0, 1e6), "y": sulq.Boolean()}
@@ -128,9 +139,13 @@ class Rectangles(HypothesisClass):
 class Stumps(HypothesisClass):
     """Decision stumps over a whole schema: one question about one column, answered either way; always; never.
 
-    A boolean column is asked whether it is true, a category whether it is one of its values, a number whether
-    it reaches an edge: those of `edges`, or else public edges that divide its range into `bins` equal parts.
-    `columns`: by default all that the label is not made of.
+    The question to a boolean column is whether it is true, to a category whether it is one of its values, to
+    a number whether it reaches an edge.
+
+    Args:
+        columns: the columns to ask about, by default all that the label is not made of.
+        bins: into how many equal parts the range of a number is divided, if it has no edges here.
+        edges: public edges of numbers, by column.
 
     >>> import sulq
     >>> columns = {"age": sulq.Integer(0, 120), "plan": sulq.Category(["free", "paid"]), "y": sulq.Boolean()}
@@ -155,16 +170,16 @@ class Stumps(HypothesisClass):
         for choice, questions in self.questions(setting):
             table = balance(look, labels, [choice], [choice_size(choice, setting)]).astype(np.int64)
             # A number's bins from each edge on, a category's values, and of a boolean what is true.
-            own = missed(
+            mistakes = missed(
                 rising(table)[1:-1] if isinstance(choice, Bins) else table[-len(questions) :], labels
             )
-            wrong += [own, len(labels) - own]
+            wrong += [mistakes, len(labels) - mistakes]
         return np.concatenate(wrong)
 
     def hypothesis(self, index: int, setting: Setting) -> Selected:
         if index < 2:
-            said: list[tuple[Node, str]] = [(Constant(1), "always"), (Not(Constant(1)), "never")]
-            return Selected(setting.schema, None, *said[index])
+            constants: list[tuple[Node, str]] = [(Constant(1), "always"), (Not(Constant(1)), "never")]
+            return Selected(setting.schema, None, *constants[index])
         place = index - 2
         for _, questions in self.questions(setting):
             if place < 2 * len(questions):
@@ -176,18 +191,15 @@ class Stumps(HypothesisClass):
 
     def questions(self, setting: Setting) -> list[tuple[Node, list[Node]]]:
         """For every column with something to ask: what is counted, and the questions."""
-        label = {leaf.name for leaf in setting.label.leaves().values()}
-        default = [name for name in setting.schema.attributes if name not in label]
-        names = default if self.columns is None else self.columns
-        if label & set(names):
-            raise QueryError("the label cannot be one of its own features")
-        found = [self._of_column(name, setting) for name in names]
-        if not any(questions for _, questions in found):
+        features = features_beside(setting.schema, self.columns, setting.label, "columns")
+        names = column_names(features, setting.schema)
+        every = [self._of_column(name, setting) for name in names]
+        if not any(questions for _, questions in every):
             raise QueryError("there are no columns to make stumps of: name some")
-        return [(choice, questions) for choice, questions in found if questions]
+        return [(choice, questions) for choice, questions in every if questions]
 
     def _of_column(self, name: str, setting: Setting) -> tuple[Node, list[Node]]:
-        column, kind = col(name), setting.schema.attribute(name)
+        column, kind = col(name), setting.schema[name]
         if isinstance(kind, Boolean):
             return column, [column]
         if isinstance(kind, Category):
@@ -200,13 +212,12 @@ class Stumps(HypothesisClass):
 
 
 def _bins(column: str | Node, edges: Edges) -> Bins:
-    return bins(col(column) if isinstance(column, str) else column, edges)
+    return bins(named(column), edges)
 
 
 def _possibilities(choice: Node, setting: Setting) -> int:
     """How many there are, if the label is not asked about itself."""
-    if attribute(setting.schema, choice).leaves().keys() & setting.label.leaves().keys():
-        raise QueryError("the label cannot be one of its own features")
+    features_beside(setting.schema, [choice], setting.label)
     return choice_size(choice, setting)
 
 
@@ -228,5 +239,5 @@ def _interval(choice: Bins, start: int, stop: int) -> list[Node]:
 
 
 def _all_of(literals: Sequence[Node], setting: Setting) -> Selected:
-    said, text = Rule(setting.schema, None, tuple(literals)), " and ".join(map(words, literals))
-    return Selected(setting.schema, None, said.expression, text or "always")
+    rule, text = Rule(setting.schema, None, tuple(literals)), " and ".join(map(words, literals))
+    return Selected(setting.schema, None, rule.expression, text or "always")

@@ -23,7 +23,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sulq.errors import QueryError
+from sulq.numbers import rational, whole
 from sulq.privacy.parity import Sampling
 from sulq.queries.query import Neighbours
 
@@ -77,8 +77,7 @@ def parity_plan(
     ParityPlan(rows=174196, runs=9, tested=6292)
     """
     _check(error, beta, epsilon)
-    if features < 1:
-        raise QueryError("there are no features: a parity needs at least one")
+    whole("features", features, 1)
     if amplification == "test set":
         rate, good, rare = sampling_rate(epsilon, sampling, neighbours), error / 5, beta / 3
         runs = math.ceil(math.log(1 / rare) / math.log(8 / 5))
@@ -155,8 +154,7 @@ def occam_rows(
     (7913, 891)
     """
     _check(error, beta, epsilon)
-    if size < 1:
-        raise QueryError(f"there must be at least one hypothesis, not {size}")
+    whole("size", size, 1)
     if size == 1:
         return 0
     gamma = epsilon / 2 if neighbours == "replace" else epsilon
@@ -213,8 +211,6 @@ def vc_rows(
 
 
 def _check(error: float, beta: float, epsilon: float) -> None:
-    for name, value in (("error", error), ("beta", beta)):
-        if not 0 < value < 1:
-            raise QueryError(f"{name} must lie strictly between 0 and 1, not {value!r}")
-    if not 0 < epsilon < math.inf:
-        raise QueryError(f"epsilon must be a positive, finite number, not {epsilon!r}")
+    rational("error", error, below=1)
+    rational("beta", beta, below=1)
+    rational("epsilon", epsilon)

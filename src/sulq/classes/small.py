@@ -20,11 +20,11 @@ from sulq.classes.grids import Edges, Stumps
 from sulq.classes.transforms import Integers
 from sulq.errors import QueryError
 from sulq.hypotheses.rules import Rule, Selected
+from sulq.numbers import whole
 from sulq.privacy.gf2 import Bits
-from sulq.queries.attributes import attribute, condition
+from sulq.queries.attributes import check_numbers, condition, features_beside
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column, Compare, Node, Not
-from sulq.schema import Integer, Real
 
 LONGEST = 64
 """Longer conjunctions are too many in any case."""
@@ -55,10 +55,14 @@ class _Feature:
 class SmallConjunctions(HypothesisClass):
     """All conjunctions of at most `most` conditions.
 
-    `features`: columns, each asked what `Stumps` asks it, or expressions that are true or false; by default
-    all columns that the label is not made of. `negations`: the opposites of these conditions too, so that two
-    of them make an interval of a number. `opposites`: the opposites of the conjunctions too, as "not (a and
-    b)". `bins`, `edges`: as for `Stumps`.
+    Args:
+        most: how many conditions a conjunction has at most.
+        features: columns, whose conditions are the questions of `Stumps`, or expressions that are true or
+            false; by default all columns that the label is not made of.
+        negations: the opposites of these conditions too, so that two of them make an interval of a number.
+        opposites: the opposites of the conjunctions too, as "not (a and b)".
+        bins: as for `Stumps`.
+        edges: as for `Stumps`.
 
     >>> import sulq
     >>> columns = {"age": sulq.Integer(0, 120), "plan": sulq.Category(["free", "paid"]), "y": sulq.Boolean()}
@@ -89,7 +93,7 @@ class SmallConjunctions(HypothesisClass):
         for start in range(0, len(labels), sums.rows):
             block = slice(start, start + sums.rows)
             sums.add([code[block] for code in codes], labels[block])
-        wrong = missed(sums.found, labels)
+        wrong = missed(sums.balances, labels)
         if self.opposites:
             wrong = np.concatenate([wrong, len(labels) - np.delete(wrong, _redundant(features, self.most))])
         return wrong
@@ -105,29 +109,20 @@ class SmallConjunctions(HypothesisClass):
         rule = Rule(setting.schema, None, _literals(features, self.most, index))
         if not opposite:
             return rule
-        said = "never" if index == 0 else f"not ({rule.describe()})"
-        return Selected(setting.schema, None, Not(rule.expression), said)
+        text = "never" if index == 0 else f"not ({rule.describe()})"
+        return Selected(setting.schema, None, Not(rule.expression), text)
 
     def _features(self, setting: Setting) -> list[_Feature]:
         """The features, with the patterns that so many conditions can make of each."""
-        for name, whole, largest in (("most", self.most, LONGEST), ("bins", self.bins, MOST_PATTERNS)):
-            if isinstance(whole, bool) or not isinstance(whole, int) or not 1 <= whole <= largest:
-                raise QueryError(f"{name} must be a whole number from 1 to {largest}, not {whole!r}")
-        schema, own = setting.schema, {leaf.name for leaf in setting.label.leaves().values()}
-        default = [name for name in schema.attributes if name not in own]
-        given = default if self.features is None else self.features
-        nodes = [attribute(schema, feature) for feature in given]
-        if len({node.key for node in nodes}) < len(nodes):
-            raise QueryError("a feature is named twice")
-        if any(leaf.name in own for node in nodes for leaf in node.leaves().values()):
-            raise QueryError("the label cannot be one of its own features")
+        whole("most", self.most, 1, LONGEST)
+        whole("bins", self.bins, 1, MOST_PATTERNS)
+        schema = setting.schema
+        nodes = features_beside(schema, self.features, setting.label)
         names = [node.name for node in nodes if isinstance(node, Column)]
-        for name in self.edges:
-            if name not in names or not isinstance(schema[name], Integer | Real):
-                raise QueryError(f"edges are for features that are numbers, and {name!r} is none")
-        asked = Stumps(names, self.bins, self.edges).questions(setting) if names else []
-        asked += [(node, [condition(node, schema)]) for node in nodes if not isinstance(node, Column)]
-        features = [self._feature(choice, questions, setting) for choice, questions in asked]
+        check_numbers("edges", self.edges, names, schema)
+        questions_of = Stumps(names, self.bins, self.edges).questions(setting) if names else []
+        questions_of += [(node, [condition(node, schema)]) for node in nodes if not isinstance(node, Column)]
+        features = [self._feature(choice, questions, setting) for choice, questions in questions_of]
         if not any(feature.patterns for feature in features):
             raise QueryError("there are no features to make conjunctions of: name some")
         return [feature for feature in features if feature.patterns]
@@ -136,14 +131,14 @@ class SmallConjunctions(HypothesisClass):
         parts = choice_size(choice, setting)
         every = (1 << parts) - 1
         if isinstance(choice, Bins):
-            asked = [(every & -(2 << number), question) for number, question in enumerate(questions)]
+            conditions = [(every & -(2 << number), question) for number, question in enumerate(questions)]
         else:
-            # Of a category every value is asked for; of what is false or true the latter only.
+            # Of a category every value is conditions for; of what is false or true the latter only.
             first = parts - len(questions)
-            asked = [(1 << first + number, question) for number, question in enumerate(questions)]
+            conditions = [(1 << first + number, question) for number, question in enumerate(questions)]
         if self.negations:
-            asked += [(every & ~kept, _opposite(question)) for kept, question in asked]
-        return _Feature(choice, parts, _patterns(asked, every, self.most, choice))
+            conditions += [(every & ~kept, _opposite(question)) for kept, question in conditions]
+        return _Feature(choice, parts, _patterns(conditions, every, self.most, choice))
 
 
 def _opposite(question: Node) -> Node:
@@ -153,25 +148,27 @@ def _opposite(question: Node) -> Node:
     return Not(question)
 
 
-def _patterns(asked: Sequence[tuple[int, Node]], every: int, most: int, choice: Node) -> tuple[_Pattern, ...]:
+def _patterns(
+    conditions: Sequence[tuple[int, Node]], every: int, most: int, choice: Node
+) -> tuple[_Pattern, ...]:
     """What up to `most` conditions can keep of a feature but all and nothing, each by the fewest of them."""
-    found: dict[int, tuple[Node, ...]] = {every: ()}
-    last = dict(found)
+    reached: dict[int, tuple[Node, ...]] = {every: ()}
+    last = dict(reached)
     for _ in range(most):
         longer: dict[int, tuple[Node, ...]] = {}
         for before, literals in last.items():
-            for kept, question in asked:
+            for kept, question in conditions:
                 both = before & kept
-                if both and both not in found:
+                if both and both not in reached:
                     longer.setdefault(both, (*literals, question))
-            if len(found) + len(longer) > MOST_PATTERNS:
+            if len(reached) + len(longer) > MOST_PATTERNS:
                 raise QueryError(
                     f"{most} conditions on {choice.described()} alone make more than {MOST_PATTERNS} "
                     "hypotheses: ask for smaller conjunctions or fewer edges"
                 )
-        found |= longer
+        reached |= longer
         last = longer
-    return tuple(_Pattern(parts, literals) for parts, literals in found.items() if literals)
+    return tuple(_Pattern(parts, literals) for parts, literals in reached.items() if literals)
 
 
 def _numbers(features: Sequence[_Feature], most: int) -> list[list[int]]:
@@ -179,8 +176,8 @@ def _numbers(features: Sequence[_Feature], most: int) -> list[list[int]]:
     numbers = [[1] * (most + 1)]
     for feature in reversed(features):
         rest = numbers[0]
-        own = [rest[room] + sum(rest[left] for left in _left(feature, room)) for room in range(most + 1)]
-        numbers.insert(0, own)
+        here = [rest[room] + sum(rest[left] for left in _left(feature, room)) for room in range(most + 1)]
+        numbers.insert(0, here)
     return numbers
 
 
@@ -209,23 +206,23 @@ def _begun(
     for number in range(place, len(features)):
         for pattern in features[number].patterns:
             if len(pattern.literals) <= room:
-                own = numbers[number + 1][room - len(pattern.literals)]
-                if index < own:
+                many = numbers[number + 1][room - len(pattern.literals)]
+                if index < many:
                     return number + 1, pattern, index
-                index -= own
+                index -= many
     raise QueryError("there is no conjunction of this number")
 
 
 def _redundant(features: Sequence[_Feature], most: int) -> list[int]:
     """The numbers of the conjunctions, all on one feature, whose opposites are listed too, in order."""
-    numbers, found, at = _numbers(features, most), [], 1
+    numbers, redundant, at = _numbers(features, most), [], 1
     for number, feature in enumerate(features):
         kept, every = {pattern.parts for pattern in feature.patterns}, (1 << feature.parts) - 1
         for pattern in feature.patterns:
             if every & ~pattern.parts in kept:
-                found.append(at)
+                redundant.append(at)
             at += numbers[number + 1][most - len(pattern.literals)]
-    return found
+    return redundant
 
 
 class _Sums:
@@ -234,14 +231,14 @@ class _Sums:
     def __init__(self, features: Sequence[_Feature], most: int, held: type[np.signedinteger[Any]]) -> None:
         self.most = most
         self.numbers = _numbers(features, most)
-        self.found = np.zeros(self.numbers[0][most], dtype=held)
-        patterns = [(number, pattern) for number, own in enumerate(features) for pattern in own.patterns]
-        self.feature = np.array([number for number, _ in patterns])
-        self.used = np.array([len(pattern.literals) for _, pattern in patterns])
+        self.balances = np.zeros(self.numbers[0][most], dtype=held)
+        self.feature = np.repeat(np.arange(len(features)), [len(feature.patterns) for feature in features])
+        patterns = [pattern for feature in features for pattern in feature.patterns]
+        self.used = np.array([len(pattern.literals) for pattern in patterns])
         # A line for every pattern, with whether each part is in it.
         self.kept = [
-            np.array([[pattern.parts >> part & 1 for part in range(own.parts)] for pattern in own.patterns])
-            for own in features
+            np.array([[pattern.parts >> part & 1 for part in range(of.parts)] for pattern in of.patterns])
+            for of in features
         ]
         # Only patterns that others may follow are looked at row by row, and these have places of their own.
         followed = self.used < most
@@ -269,27 +266,27 @@ class _Sums:
         at: int,
     ) -> None:
         """Add up signs for a conjunction, and for all that go on from it with features from `first` on."""
-        self.found[at] += int(signs.sum())
+        self.balances[at] += int(signs.sum())
         fits = np.flatnonzero((self.feature >= first) & (self.used <= room))
         alone = [
             kept @ np.bincount(code, signs, minlength=kept.shape[1])
             for kept, code in zip(self.kept, codes, strict=True)
         ]
-        sums = np.concatenate(alone)[fits].astype(self.found.dtype)
+        sums = np.concatenate(alone)[fits].astype(self.balances.dtype)
         shorter = fits[self.used[fits] < room]
         seen = true[self.place[shorter]]
         # Pairs all at once: that is work for BLAS.
-        lines = iter(((seen * signs) @ seen.T).astype(self.found.dtype))
+        lines = iter(((seen * signs) @ seen.T).astype(self.balances.dtype))
         single = self.used[shorter] == 1
         at += 1
-        for pattern, own in zip(fits.tolist(), sums.tolist(), strict=True):
+        for pattern, balance in zip(fits.tolist(), sums.tolist(), strict=True):
             after, left = int(self.feature[pattern]) + 1, room - int(self.used[pattern])
             number = self.numbers[after][left]
             line = next(lines) if left else None
             if left > 1:
                 self._count(signs * true[self.place[pattern]], codes, true, after, left, at)
             else:
-                self.found[at] += own
+                self.balances[at] += balance
                 if line is not None:
-                    self.found[at + 1 : at + number] += line[single & (self.feature[shorter] >= after)]
+                    self.balances[at + 1 : at + number] += line[single & (self.feature[shorter] >= after)]
             at += number

@@ -93,11 +93,11 @@ def stretches(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _grouped(patterns: Sequence[Floats]) -> list[Floats]:
     """Neighbouring axes taken together; from the last on, so that it is not the last that is left small."""
     groups: list[Floats] = []
-    for own in reversed(patterns):
-        if groups and own.shape[1] * groups[0].shape[1] <= TOGETHER:
-            groups[0] = np.kron(own, groups[0]).astype(np.float64)
+    for pattern in reversed(patterns):
+        if groups and pattern.shape[1] * groups[0].shape[1] <= TOGETHER:
+            groups[0] = np.kron(pattern, groups[0]).astype(np.float64)
         else:
-            groups.insert(0, own)
+            groups.insert(0, pattern)
     return groups
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 from dataclasses import fields
 from typing import Any
@@ -22,6 +21,7 @@ from sulq.learners.select import Select
 from sulq.queries.expressions import col
 from sulq.queries.scope import Scope
 from sulq.schema import Integer, Real, Schema
+from sulq.wire import digest
 
 
 def run_name(command: str, learner: Learner[Any]) -> str:
@@ -34,7 +34,7 @@ def run_name(command: str, learner: Learner[Any]) -> str:
     """
     settings = {field.name: getattr(learner, field.name) for field in fields(learner)}  # type: ignore[arg-type]
     text = json.dumps(settings, sort_keys=True, default=lambda value: getattr(value, "form", str(value)))
-    return f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return f"{command}-{digest(text)[:8]}"
 
 
 def _tree(options: argparse.Namespace, schema: Schema) -> ID3:

@@ -19,6 +19,7 @@ from sulq.commands.show import rounds_table
 from sulq.errors import QueryError, SulqError
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.parity import Parity
+from sulq.numbers import whole
 from sulq.pictures import lines
 from sulq.pictures.lines import Line, Scale, spanning
 from sulq.plans.bounds import Both
@@ -181,8 +182,7 @@ def _show_rehearsal(command: Command, options: argparse.Namespace, console: Cons
 
 
 def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) -> None:
-    if options.dimension < 1:
-        raise SulqError(f"--dimension must be at least 1, not {options.dimension}")
+    whole("--dimension", options.dimension, 1, error=SulqError)
     chosen = getattr(options, "model", "curator")
     models = tuple(model for model in subject.models if chosen in (model, "all"))
     plans: dict[Model, Plan] = {}

@@ -14,8 +14,9 @@ from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.errors import QueryError
 from sulq.learners.parity import Parity
 from sulq.learners.select import Select
+from sulq.queries.attributes import attribute, check_numbers, column_names, features_beside
 from sulq.queries.expressions import Node
-from sulq.schema import Integer, Real, Schema
+from sulq.schema import Schema
 
 
 def _parity(options: argparse.Namespace, schema: Schema) -> Parity:
@@ -62,15 +63,9 @@ def _parity_options(parser: Any) -> None:
 
 def _stump(options: argparse.Namespace, schema: Schema) -> Select:
     label, edges = condition_in(options.label, schema), edges_in(options.bins, schema)
-    own = {label} if isinstance(label, str) else {leaf.name for leaf in label.leaves().values()}
-    columns = columns_in(options.features, schema)
-    if columns is None:
-        columns = [name for name in schema.attributes if name not in own]
-    if len(set(columns)) < len(columns):
-        raise QueryError("a feature is named twice")
-    for name in edges:
-        if name not in columns or not isinstance(schema[name], Integer | Real):
-            raise QueryError(f"bins are for features that are numbers, and {name!r} is none")
+    given = columns_in(options.features, schema)
+    columns = column_names(features_beside(schema, given, attribute(schema, label)), schema)
+    check_numbers("bins", edges, columns, schema)
     return _choice(Stumps(columns, edges=edges), label, options)
 
 

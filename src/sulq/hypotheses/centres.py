@@ -18,8 +18,14 @@ from sulq.queries.vectors import features
 class Centres(Hypothesis):
     """k centres: a row belongs to the nearest.
 
-    `centres` has each public interval scaled to [−1, 1]; `natural` has the columns' own units. `sizes` says
-    about how many rows are nearest to each.
+    `natural` has the centres in the columns' units.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        features: the columns that span the space.
+        centres: where the centres are, with each public interval scaled to [−1, 1].
+        sizes: about how many rows are nearest to each centre.
 
     >>> import sulq
     >>> schema = sulq.Schema({"age": sulq.Real(0, 100)})

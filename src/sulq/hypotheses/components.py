@@ -26,19 +26,27 @@ DRAWN = 12
 class Components(Hypothesis):
     """A few orthonormal directions in the space of the features, each of them scaled to [−1, 1].
 
-    `features` names the columns. `mean` is what is taken off a row first (zeros after SVD). `variances` are
-    the mean squared lengths of the rows along each direction, `whole` that along all directions there are;
-    all as the oracle answered, so noisy under a curator, and of rows shortened to the learner's `norm`.
+    The numbers are as the oracle answered, so they are noisy under a curator, and of rows shortened to the
+    learner's `norm`.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        features: the columns that span the space.
+        mean: what is taken off a row first; zeros after SVD.
+        directions: the directions, the one with the largest variance first.
+        variances: the mean squared length of the rows along each direction.
+        whole: the mean squared length of the rows along all directions there are.
 
     >>> import sulq
     >>> schema = sulq.Schema({"a": sulq.Real(0, 10), "b": sulq.Real(0, 1)})
-    >>> found = Components(schema, None, ("a", "b"), (0.0, 0.0), ((0.6, 0.8),), (0.3,), 0.4)
-    >>> found.transform({"a": [10, 5], "b": [0.5, 1.0]}).round(3)
+    >>> components = Components(schema, None, ("a", "b"), (0.0, 0.0), ((0.6, 0.8),), (0.3,), 0.4)
+    >>> components.transform({"a": [10, 5], "b": [0.5, 1.0]}).round(3)
     array([[0.6],
            [0.8]])
-    >>> print(found.describe())
+    >>> print(components.describe())
     component 1 (75 % of the variance): +0.80 b, +0.60 a
-    >>> found.per_unit
+    >>> components.per_unit
     ((0.12, 1.6),)
     """
 

@@ -23,8 +23,16 @@ from sulq.queries.vectors import Vector, features, vector
 class Halfspace(Hypothesis):
     """True of a row where ⟨features, weights⟩ + intercept > 0, each feature scaled to [−1, 1].
 
-    `label` is what it is about, in words. `values`: what to predict for false and true, where the label is a
-    category. Its `expression` is true or false also then.
+    Its `expression` is true or false, also where the label is a category.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        label: what it is about, in words.
+        features: the columns that span the space.
+        weights: the weight of each feature.
+        intercept: what is added to the weighted sum.
+        values: what to predict for false and true, where the label is a category; else None.
 
     >>> import sulq
     >>> schema = sulq.Schema({"age": sulq.Real(0, 100), "income": sulq.Real(0, 50)})
@@ -52,11 +60,11 @@ class Halfspace(Hypothesis):
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """The label of every row of a frame: truth values, or the category's values."""
-        said = np.asarray(super().predict(frame), dtype=bool)
+        sides = np.asarray(super().predict(frame), dtype=bool)
         if self.values is None:
-            return said
+            return sides
         false, true = self.values
-        return np.where(said, true, false)
+        return np.where(sides, true, false)
 
     def describe(self) -> str:
         if self._nowhere:

@@ -16,6 +16,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.forms import hints_of, plain_of, value_of
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
+from sulq.queries.attributes import looked_at
 from sulq.queries.expressions import Column, Compare, Constant, Node, Not, Operand, node
 from sulq.queries.former import upgraded
 from sulq.queries.query import Query, mean
@@ -43,7 +44,12 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis(ABC):
-    """The base of all hypotheses. It holds answers and public facts, and never a row or an exact sum."""
+    """The base of all hypotheses. It holds answers and public facts, and never a row or an exact sum.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+    """
 
     wire: ClassVar[str]
     """What texts call this kind of hypothesis. It never changes, whatever the class is called."""
@@ -81,14 +87,16 @@ class Hypothesis(ABC):
         """What it says of every row of a frame, which needs no label."""
         return self._values(self.expression, frame)
 
-    def _values(self, said: Node, frame: Any) -> NDArray[Any]:
+    def _values(self, expression: Node, frame: Any) -> NDArray[Any]:
         """An expression on every row of a frame, which needs no other columns than those it looks at."""
-        needed = {leaf.name for leaf in said.leaves().values()}
-        if not needed:  # what is said of every row alike still needs to know how many there are
+        needed = looked_at(expression)
+        if not needed:  # what says the same of every row still needs to know how many there are
             given = getattr(frame, "columns", frame)
-            needed = {next((name for name in self.schema if name in given), next(iter(self.schema)))}
+            needed = frozenset(
+                [next((name for name in self.schema if name in given), next(iter(self.schema)))]
+            )
         rows = open_source(frame, Schema({name: self.schema[name] for name in self.schema if name in needed}))
-        return rows.values(said)
+        return rows.values(expression)
 
     def wrong(self, truth: Node) -> Node:
         """Whether what it says of a row differs from the truth, as a row expression."""

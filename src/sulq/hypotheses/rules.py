@@ -17,6 +17,11 @@ ONE = Constant(1)
 class Rule(Hypothesis):
     """A conjunction: true of a row if all its literals are.
 
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        literals: conditions, each true or false of a row.
+
     >>> import sulq
     >>> schema = sulq.Schema({"a": sulq.Boolean(), "b": sulq.Boolean()})
     >>> rule = Rule(schema, None, (sulq.col("a"), ~sulq.col("b")))
@@ -34,10 +39,10 @@ class Rule(Hypothesis):
     def expression(self) -> Node:
         if not self.literals:
             return Constant(1)
-        said = self.literals[0]
+        conjunction = self.literals[0]
         for literal in self.literals[1:]:
-            said = And(said, literal)
-        return said
+            conjunction = And(conjunction, literal)
+        return conjunction
 
     def describe(self) -> str:
         return " and ".join(words(literal) for literal in self.literals) or "always"
@@ -50,6 +55,12 @@ class Rule(Hypothesis):
 @dataclass(frozen=True, eq=False)
 class ParityRule(Hypothesis):
     """True of a row if an odd number of the masked features are.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        features: conditions, each true or false of a row.
+        mask: 1 for each feature that counts, 0 for the others.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in "abc"})
@@ -83,7 +94,13 @@ class ParityRule(Hypothesis):
 
 @dataclass(frozen=True, eq=False)
 class Selected(Hypothesis):
-    """A hypothesis out of a class: what it says of a row, and the words for that.
+    """A hypothesis out of a class.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        said: what it says of a row, as an expression.
+        words: what it says, for people.
 
     >>> import sulq
     >>> schema = sulq.Schema({"age": sulq.Integer(0, 120)})

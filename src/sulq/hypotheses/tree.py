@@ -21,9 +21,11 @@ from sulq.queries.scope import Scope
 
 @dataclass(frozen=True)
 class End:
-    """Where a way through the tree ends: the position of the label to expect, and what was answered there.
+    """Where a way through the tree ends.
 
-    `counts` are the answers to how many rows have each label, noise and all: they may be negative.
+    Args:
+        label: the position of the label to expect.
+        counts: the answers to how many rows have each label, noise and all: they may be negative.
     """
 
     label: int
@@ -52,9 +54,16 @@ class Split:
 class Tree(Hypothesis):
     """A decision tree for a label with few values.
 
-    `predict` gives the label's own values: truth values, or a category's texts. `expression` is the label
-    to expect as a truth value, or for a category as a choice, so that
-    `count(by=[tree.expression, tree.label])` asks for the table of what is said against what is so.
+    `predict` gives values of the label: truth values, or a category's texts. `expression` is the label to
+    expect as a truth value, or for a category as a choice, so that
+    `count(by=[tree.expression, tree.label])` asks how often each label is expected where each is true.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the hypothesis comes from, if it was learned.
+        label: what the tree tells.
+        questions: what its nodes ask.
+        root: the first node.
 
     >>> import sulq
     >>> schema = sulq.Schema({"old": sulq.Boolean(), "plan": sulq.Category(["a", "b"], missing="a")})
@@ -75,8 +84,8 @@ class Tree(Hypothesis):
 
     @property
     def expression(self) -> Node:
-        said = self.route([end.label for end in self.ends], self._labels.size)
-        return said if self._categorical else Lookup(said, ((0,), (1,)))
+        reached = self.route([end.label for end in self.ends], self._labels.size)
+        return reached if self._categorical else Lookup(reached, ((0,), (1,)))
 
     @property
     def ends(self) -> list[End]:
@@ -109,13 +118,13 @@ class Tree(Hypothesis):
         if not self._categorical:
             return super().wrong(truth)
         size = self._labels.size
-        different = tuple((int(said != so),) for said in range(size) for so in range(size))
+        different = tuple((int(predicted != true),) for predicted in range(size) for true in range(size))
         return Lookup(Cross((self.expression, truth)), different)
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """The label to expect of every row of a frame, which needs no label."""
-        said = self.route([end.label for end in self.ends], self._labels.size)
-        return np.asarray(np.array(self.values)[self._values(said, frame)])
+        reached = self.route([end.label for end in self.ends], self._labels.size)
+        return np.asarray(np.array(self.values)[self._values(reached, frame)])
 
     def describe(self) -> str:
         return "\n".join(self._lines(self.root, ""))
@@ -130,18 +139,18 @@ class Tree(Hypothesis):
         if isinstance(node, End):
             return pictures.Tip(self._said(node), node.label, node.size, node.confidence)
         question = self.questions[node.question]
-        asked, _, answers = self._asked(question)
+        subject, _, answers = self._phrased(question)
         below = [self._drawn(branch) for branch in node.branches]
-        return pictures.Fork(asked, tuple(zip(answers, below, strict=True)), isinstance(question, Bins))
+        return pictures.Fork(subject, tuple(zip(answers, below, strict=True)), isinstance(question, Bins))
 
     def _lines(self, node: Split | End, indent: str) -> Iterator[str]:
         if isinstance(node, End):
             yield f"always {self._verdict(node)}"
             return
         question = self.questions[node.question]
-        asked, link, answers = self._asked(question)
-        for told, branch in zip(answers, node.branches, strict=True):
-            answer = f"{asked}{link}{told}"
+        subject, link, answers = self._phrased(question)
+        for value, branch in zip(answers, node.branches, strict=True):
+            answer = f"{subject}{link}{value}"
             if isinstance(branch, End):
                 yield f"{indent}{answer}: {self._verdict(branch)}"
             else:
@@ -155,16 +164,16 @@ class Tree(Hypothesis):
         value = self.values[end.label]
         return str(value).lower() if isinstance(value, bool) else value
 
-    def _asked(self, question: Node) -> tuple[str, str, list[str]]:
+    def _phrased(self, question: Node) -> tuple[str, str, list[str]]:
         """What is asked about, the word that links it with an answer, and the answers, as people say them."""
         scope = Scope(self.schema)
         facts = scope.facts(question)
-        asked = words(question.inner if isinstance(question, Bins) else question)
+        subject = words(question.inner if isinstance(question, Bins) else question)
         if isinstance(facts, Code):
-            return asked, " " if isinstance(question, Bins) else " is ", list(facts.levels or ())
+            return subject, " " if isinstance(question, Bins) else " is ", list(facts.levels or ())
         if facts.flag:
-            return asked, " is ", ["false", "true"]
-        return asked, " is ", list(scope.code(question).levels or ())
+            return subject, " is ", ["false", "true"]
+        return subject, " is ", list(scope.code(question).levels or ())
 
     @property
     def _labels(self) -> Code:

@@ -9,24 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.learners.estimates import Floats
 from sulq.simplex import nearest_distribution
-
-Floats = NDArray[np.float64]
 
 RESTARTS = 8
 SWEEPS = 40
-
-
-def pooled(tables: Floats, noise: float) -> Floats:
-    """Histograms of several columns, drawn towards their average unless they differ by more than noise.
-
-    The estimate of `sulq.learners.estimates.shrunk`, with a histogram for a number.
-    """
-    columns, size = tables.shape
-    apart = tables - tables.mean(axis=0)
-    spread = float((apart**2).sum())
-    kept = max(0.0, 1 - max(0, columns - 3) * size * noise**2 / spread) if spread else 0.0
-    return np.asarray(tables.mean(axis=0) + kept * apart)
 
 
 def cleaned(counts: Floats) -> Floats:
@@ -106,34 +93,34 @@ def within(columns: Sequence[Floats], cuts: Sequence[Sequence[int]]) -> Floats:
     return np.array(variances)
 
 
-def clustered(places: Floats, counts: Floats, k: int, within: Floats) -> tuple[Floats, Floats, Floats]:
-    """k-means of weighted points, the best of several starts: centres, sizes, and the spread around them.
+def clustered(places: Floats, counts: Floats, k: int, within: Floats) -> tuple[Floats, Floats]:
+    """k-means of weighted points, the best of several starts: the centres, and the spread around them.
 
-    `within`: the variance of the rows of a cell around its place, in each coordinate.
+    Args:
+        places: where the points are, one in each line.
+        counts: how many rows are at each point.
+        k: how many centres.
+        within: the variance of the rows of a cell around its place, in each coordinate.
     """
     points, weights = places[counts > 0], counts[counts > 0]
     rng = np.random.default_rng(0)
-    best: tuple[float, Floats, Floats, Floats] | None = None
-    for _ in range(RESTARTS):
-        centres = _seeds(points, weights, k, rng)
-        for _ in range(SWEEPS):
-            own, near = _assigned(points, centres)
-            sizes = np.bincount(own, weights, k)
-            sums = np.stack([np.bincount(own, weights * x, k) for x in points.T], axis=1)
-            after = np.where(
-                sizes[:, np.newaxis] > 0, sums / np.maximum(sizes, 1e-12)[:, np.newaxis], centres
-            )
-            done = np.abs(after - centres).max() < 1e-4
-            centres = after
-            if done:
-                break
-        own, near = _assigned(points, centres)
-        inertia = float(near @ weights)
-        if best is None or inertia < best[0]:
-            spread = np.sqrt(weights @ (points - centres[own]) ** 2 / weights.sum() + within)
-            best = inertia, centres, np.bincount(own, weights, k).astype(np.float64), spread
-    assert best is not None
-    return best[1], best[2], best[3]
+    outcomes = [_settled(points, weights, _seeds(points, weights, k, rng)) for _ in range(RESTARTS)]
+    _, centres, nearest = min(outcomes, key=lambda outcome: outcome[0])
+    return centres, np.sqrt(weights @ (points - centres[nearest]) ** 2 / weights.sum() + within)
+
+
+def _settled(points: Floats, weights: Floats, centres: Floats) -> tuple[float, Floats, NDArray[np.intp]]:
+    """Where centres come to rest: the inertia then, the centres, and which is nearest to each point."""
+    k = len(centres)
+    for _ in range(SWEEPS):
+        nearest, _ = _assigned(points, centres)
+        sizes = np.bincount(nearest, weights, k)[:, np.newaxis]
+        sums = np.stack([np.bincount(nearest, weights * x, k) for x in points.T], axis=1)
+        before, centres = centres, np.where(sizes > 0, sums / np.maximum(sizes, 1e-12), centres)
+        if np.abs(centres - before).max() < 1e-4:
+            break
+    nearest, squares = _assigned(points, centres)
+    return float(squares @ weights), centres, nearest
 
 
 def _seeds(points: Floats, weights: Floats, k: int, rng: np.random.Generator) -> Floats:
@@ -156,8 +143,8 @@ def _seeds(points: Floats, weights: Floats, k: int, rng: np.random.Generator) ->
 def _assigned(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
     """The nearest centre of each point, and the square of how far it is."""
     scores = (centres**2).sum(axis=1) - 2 * points @ centres.T
-    own = scores.argmin(axis=1)
-    return own, np.maximum(scores[np.arange(len(points)), own] + (points**2).sum(axis=1), 0.0)
+    nearest = scores.argmin(axis=1)
+    return nearest, np.maximum(scores[np.arange(len(points)), nearest] + (points**2).sum(axis=1), 0.0)
 
 
 def _fine_middles(size: int) -> Floats:

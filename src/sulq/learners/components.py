@@ -9,11 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from sulq.errors import QueryError
 from sulq.hypotheses.components import Components
 from sulq.learners.estimates import ROUND, shrunk
 from sulq.learners.learner import Learner
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names
 from sulq.queries.expressions import Node
 from sulq.queries.products import gram
@@ -40,10 +39,13 @@ class SVD(Learner[Components]):
     It asks for the sum of the products x xᵀ, every pair of coordinates once, and returns the top
     eigenvectors of the answer.
 
-    `components`: how many. `features`: numeric or boolean columns, by default all numeric ones. `norm`: rows
-    longer than this are shortened to it; it is public, and the noise grows with its square. By default
-    √(d/3), the root mean square length of a row that is uniform over its public intervals, which has a third
-    of the noise of √d, where no row is shortened. `share`: the part of a budget to spend.
+    Args:
+        components: how many vectors.
+        features: numeric or boolean columns, by default all numeric ones.
+        norm: rows longer than this are shortened to it; it is public, and the noise grows with its square. By
+            default √(d/3), the root mean square length of a row that is uniform over its public intervals,
+            which has a third of the noise of √d, where no row is shortened.
+        share: the part of the budget to spend.
 
     >>> import sulq
     >>> table = {"a": [9.0, 1.0, 9.0, 1.0], "b": [6.0, 4.0, 6.0, 4.0]}
@@ -71,12 +73,16 @@ class PCA(Learner[Components]):
     The first round asks for the mean of the features; the second for the products of the rows minus that
     mean, which by then is public. Whatever is off in the mean is added to the variances as its square.
 
-    `components`, `features`, `norm` and `share` are as for `SVD`; the norm is that of a row minus the mean,
-    and the sum of its absolute values is kept below 4/5·√d times it. By default it follows from the noise
-    of the first round: where that is large, √(d/12), half the length of a row that is uniform over its
-    public intervals, since most columns keep to a part of theirs; where it is small, longer, to shorten
-    fewer rows, and without noise 5/2·√d, which shortens none. `mean_share`: the part of `share` that the
-    first round gets.
+    Args:
+        components: how many components.
+        features: numeric or boolean columns, by default all numeric ones.
+        norm: rows that are further than this from the mean are brought nearer, and the sum of the absolute
+            values of their differences is kept below 4/5·√d times it. By default the noise of the first round
+            decides. Where it is large, the norm is √(d/12), half the length of a row that is uniform over its
+            public intervals, since most columns keep to a part of theirs. Where it is small, the norm is
+            longer, to shorten fewer rows; without noise 5/2·√d, which shortens none.
+        share: the part of the budget to spend.
+        mean_share: the part of `share` that the first round gets.
 
     >>> import sulq
     >>> table = {"a": [9.0, 7.0, 9.0, 7.0], "b": [6.0, 4.0, 6.0, 4.0]}
@@ -106,17 +112,14 @@ class PCA(Learner[Components]):
         return _top(self.components, schema, names, centre, answers)
 
     def _shares(self) -> tuple[Fraction, Fraction]:
-        share, part = rational("share", self.share, most=1), rational("mean_share", self.mean_share, most=1)
-        if part == 1:
-            raise QueryError("mean_share must be less than 1: the components need the rest")
+        # The components need what the mean leaves.
+        share, part = rational("share", self.share, most=1), rational("mean_share", self.mean_share, below=1)
         return share * part, share * (1 - part)
 
 
 def _checked(schema: Schema, names: tuple[str, ...], components: int, norm: float | None) -> float | None:
-    """The norm, if all can be asked about: known before anything is spent."""
-    d = len(names)
-    if isinstance(components, bool) or not isinstance(components, int) or not 1 <= components <= d:
-        raise QueryError(f"components must be a whole number from 1 to {d}, the features, not {components!r}")
+    """The norm, if an oracle can answer all: known before anything is spent."""
+    whole("components", components, 1, len(names))
     Scope(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
     return norm
 
@@ -129,8 +132,8 @@ def _mean(sums: Answer, rows: Answer) -> tuple[list[float], float]:
     """The mean as far as it was answered, and the noise in each of its coordinates."""
     many = max(1.0, rows.value)
     noise = float(sums.deviation) / many
-    told = shrunk(np.atleast_1d(sums.value) / many, noise).clip(-1, 1)
-    return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in told.tolist()], noise
+    mean = shrunk(np.atleast_1d(sums.value) / many, noise).clip(-1, 1)
+    return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in mean.tolist()], noise
 
 
 def _affordable(noise: float, d: int) -> float:
@@ -165,6 +168,6 @@ def _top(
         tuple(centre),
         tuple(map(tuple, directions.tolist())),
         tuple(variances.tolist()),
-        # Noise can make the least eigenvalues negative, and the trace less than what was found.
+        # Noise can make the least eigenvalues negative, and the trace less than their sum.
         max(float(np.trace(matrix)), float(variances.sum())),
     )

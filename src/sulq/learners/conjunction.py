@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sulq.errors import QueryError
 from sulq.hypotheses.rules import Rule
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
-from sulq.queries.attributes import attribute
-from sulq.queries.expressions import Node, col
+from sulq.queries.attributes import condition, conditions
+from sulq.queries.expressions import Node
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
-from sulq.schema import Boolean, Schema
+from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
 
 
@@ -27,11 +25,15 @@ class Conjunction(Learner[Rule]):
     is at most error/2d. With answers within error/2d of the truth it keeps every literal of a target
     conjunction, and none that costs more than error/d, so the rule errs on at most `error` of the rows.
 
-    `label`: a boolean column, or an expression that is true or false. `features`: boolean columns or such
-    expressions, by default all boolean columns but the label. `error`: how wrong the rule may be.
-    `confidence`: how sure that is under an oracle that adds noise. `negations`: consider the opposite of
-    every feature too. `share`: ask for this share of a budget instead of by tolerances; then the rule is as
-    good as the budget allows.
+    Args:
+        label: a boolean column, or an expression that is true or false.
+        features: boolean columns or such expressions, by default all boolean columns that the label does not
+            look at.
+        error: on which part of the rows the rule may be wrong.
+        confidence: how sure that is under an oracle that adds noise.
+        negations: consider the opposite of every feature too.
+        share: ask for this part of the budget instead of by tolerances; then the rule is as good as the
+            budget allows.
 
     >>> import sulq
     >>> rows = {"a": [1, 1, 0, 0] * 9, "b": [1, 0, 1, 0] * 9, "c": [1, 0, 0, 1] * 9, "y": [1, 0, 0, 0] * 9}
@@ -48,7 +50,7 @@ class Conjunction(Learner[Rule]):
     share: Numeric | None = None
 
     def rounds(self, schema: Schema) -> Rounds[Rule]:
-        literals, label = self.literals(schema), self._label(schema)
+        literals, label = self.literals(schema), condition(self.label, schema)
         within = self.tolerance(len(literals))
         tolerance, beta = (within, self._beta(len(literals))) if self.share is None else (None, None)
         violations = [mean(label & ~literal, tolerance=tolerance, beta=beta) for literal in literals]
@@ -63,30 +65,8 @@ class Conjunction(Learner[Rule]):
 
     def literals(self, schema: Schema) -> list[Node]:
         """What the rule may be made of."""
-        label = self._label(schema)
-        if self.features is None:
-            names = [name for name in schema.attributes if isinstance(schema[name], Boolean)]
-            given: list[Node] = [col(name) for name in names if col(name).key != label.key]
-        else:
-            given = [attribute(schema, feature) for feature in self.features]
-        if not given:
-            raise QueryError("there are no features to make a conjunction of: name some")
-        if len({feature.key for feature in given}) < len(given):
-            raise QueryError("a feature is named twice")
-        if label.key in {feature.key for feature in given}:
-            raise QueryError("the label cannot be one of its own features")
-        scope = Scope(schema)
-        for feature in given:
-            scope.condition(feature)
-        return [*given, *(~feature for feature in given)] if self.negations else given
-
-    def _label(self, schema: Schema) -> Node:
-        label = attribute(schema, self.label)
-        Scope(schema).condition(label)
-        return label
+        given = conditions(self.features, condition(self.label, schema), schema)
+        return [*given, *(~feature for feature in given)] if self.negations else list(given)
 
     def _beta(self, literals: int) -> Fraction:
-        sure = rational("confidence", self.confidence, most=1)
-        if sure == 1:
-            raise QueryError("confidence must be less than 1: noise has no bound")
-        return (1 - sure) / literals
+        return (1 - rational("confidence", self.confidence, below=1)) / literals

@@ -16,19 +16,22 @@ from sulq.schema import Schema
 
 Counts = NDArray[np.float64]
 
-SPREAD = 1 / 6
-"""One standard deviation as part of what is called noise: about √2/9.2 for Laplace, 1/3.9 for Gaussian."""
-
 
 class Draft:
-    """A tree that is still growing: nodes by number, the root first, children after their parents."""
+    """A tree that is still growing: nodes by number, the root first, children after their parents.
+
+    Args:
+        scope: what the schema says of expressions.
+        questions: what the tree may ask of a row.
+    """
 
     def __init__(self, scope: Scope, questions: Sequence[Node]) -> None:
         self.questions = questions
         self.open = [0]
         """The nodes that may still be split."""
         self.sizes = [scope.code(question).size for question in questions]
-        self._asked: list[int | None] = [None]
+        self._question: list[int | None] = [None]
+        """Which question each node asks; None at an end."""
         self._children: list[list[int]] = [[]]
         self._paths: list[tuple[tuple[int, int], ...]] = [()]
         """The questions on the way to each node, and their answers there."""
@@ -37,36 +40,38 @@ class Draft:
 
     @property
     def ends(self) -> list[int]:
-        return [node for node, question in enumerate(self._asked) if question is None]
+        return [node for node, question in enumerate(self._question) if question is None]
 
     def used(self, node: int) -> frozenset[int]:
-        """The questions that were asked on the way to a node."""
+        """The questions on the way to a node."""
         return frozenset(question for question, _ in self._paths[node])
 
     def grow(self, picked: Mapping[int, Sequence[int]]) -> None:
         """Split nodes by the questions picked for them; the others that were open are ends."""
         self.open = []
         for node, questions in picked.items():
-            asked = [question for question in questions if not self._told(node, question)]
+            telling = [question for question in questions if not self._known(node, question)]
             reached = [node]
-            for question in asked:
+            for question in telling:
                 reached = [child for parent in reached for child in self._split(parent, question)]
-            self._together.append((node, asked, reached))
+            self._together.append((node, telling, reached))
             self.open += [child for child in reached if child != node]
 
     def _split(self, node: int, question: int) -> list[int]:
-        first = len(self._asked)
+        first = len(self._question)
         children = list(range(first, first + self.sizes[question]))
-        self._asked[node], self._children[node] = question, children
-        self._asked += [None] * len(children)
+        self._question[node], self._children[node] = question, children
+        self._question += [None] * len(children)
         self._children += [[] for _ in children]
         self._paths += [(*self._paths[node], (question, answer)) for answer in range(len(children))]
         return children
 
-    def _told(self, node: int, question: int) -> bool:
-        """Whether what was asked before leaves a question one answer only: it would tell nothing."""
-        before = [(self.questions[asked], answer) for asked, answer in self._paths[node]]
-        return question in self.used(node) or any(_follows(self.questions[question], *own) for own in before)
+    def _known(self, node: int, question: int) -> bool:
+        """Whether the way to a node leaves a question one answer only: it would tell nothing."""
+        before = [(self.questions[number], answer) for number, answer in self._paths[node]]
+        return question in self.used(node) or any(
+            _follows(self.questions[question], earlier, answer) for earlier, answer in before
+        )
 
     def _sort(self, sums: Mapping[int, Counts]) -> None:
         """Of questions that were picked together, ask the one that tells most first.
@@ -74,73 +79,82 @@ class Draft:
         Their order changes nothing about which rows end where; but it is by the upper ones that people read a
         tree, and that ends which noise has drowned are taken for their like.
         """
-        for node, asked, reached in self._together:
+        for node, questions, reached in self._together:
             table = np.array([sums[child] for child in reached])
-            table = table.reshape(*(self.sizes[question] for question in asked), -1)
+            table = table.reshape(*(self.sizes[question] for question in questions), -1)
             gains = []
-            for axis in range(len(asked)):
-                others = tuple(other for other in range(len(asked)) if other != axis)
+            for axis in range(len(questions)):
+                others = tuple(other for other in range(len(questions)) if other != axis)
                 gains.append(gain(table.sum(axis=others), sums[node], 0.0))
             order = np.argsort(np.negative(gains), kind="stable")
             ways = np.array(reached).reshape(table.shape[:-1]).transpose(order)
-            if asked:
-                self._link(node, [asked[place] for place in order], ways)
+            if questions:
+                self._link(node, [questions[place] for place in order], ways)
 
-    def _link(self, node: int, asked: Sequence[int], ways: NDArray[np.int64]) -> None:
+    def _link(self, node: int, questions: Sequence[int], ways: NDArray[np.int64]) -> None:
         """Let a node ask these questions, one after the other, on the way to nodes that are there."""
-        self._asked[node], self._children[node] = asked[0], []
+        self._question[node], self._children[node] = questions[0], []
         for way in ways:
-            child = int(way) if len(asked) == 1 else len(self._asked)
-            if len(asked) > 1:
-                self._asked.append(None)
+            child = int(way) if len(questions) == 1 else len(self._question)
+            if len(questions) > 1:
+                self._question.append(None)
                 self._children.append([])
-                self._link(child, asked[1:], way)
+                self._link(child, questions[1:], way)
             self._children[node].append(child)
 
     def route(self, nodes: Sequence[int]) -> Route:
         """Which of some nodes a row comes to; rows that come to none of them are counted together."""
         number = {node: code for code, node in enumerate(nodes)}
         others = len(number) < len(self.ends)
-        asked = sorted({question for question in self._asked if question is not None})
-        place = {question: i for i, question in enumerate(asked)}
+        used = sorted({question for question in self._question if question is not None})
+        place = {question: i for i, question in enumerate(used)}
         steps = [
             (number.get(node, len(number)),) if question is None else (place[question], *self._children[node])
-            for node, question in enumerate(self._asked)
+            for node, question in enumerate(self._question)
         ]
-        return Route(tuple(self.questions[q] for q in asked), tuple(steps), len(number) + others)
+        return Route(tuple(self.questions[q] for q in used), tuple(steps), len(number) + others)
 
     def tree(
-        self, schema: Schema, label: Node, table: Mapping[int, Counts], noise: float, prune: float
+        self, schema: Schema, label: Node, table: Mapping[int, Counts], deviation: float, prune: float
     ) -> Tree:
         """The finished tree, pruned.
 
         Going down, a node takes its parent's label unless another leads by more than the noise. Coming up,
         a split that makes no difference is undone. Only answers are looked at, so this costs nothing.
+
+        Args:
+            schema: what is public about the columns.
+            label: what the tree tells.
+            table: how many rows have each label, at each end.
+            deviation: one standard deviation of the noise in these counts.
+            prune: how many standard deviations a label must lead by.
         """
         self._sort(_summed(table, self._children))
         sums = _summed(table, self._children)
         ends = _summed(dict.fromkeys(table, np.ones(1)), self._children)
 
         def finished(node: int, above: int) -> Split | End:
-            counts, question = sums[node], self._asked[node]
+            counts, question = sums[node], self._question[node]
             best = int(counts.argmax())
             lead = counts[best] - counts[above]
             spread = math.sqrt(
-                max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * (noise * SPREAD) ** 2
+                max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * deviation**2
             )
-            said = best if lead > prune * spread else above
+            majority = best if lead > prune * spread else above
             if question is not None:
-                branches = tuple(finished(child, said) for child in self._children[node])
+                branches = tuple(finished(child, majority) for child in self._children[node])
                 different = {branch.label if isinstance(branch, End) else -1 for branch in branches}
                 if len(different) > 1 or -1 in different:
                     return Split(question, branches)
-                [said] = different
-            return End(said, tuple(counts.tolist()))
+                [majority] = different
+            return End(majority, tuple(counts.tolist()))
 
         root = finished(0, int(sums[0].argmax()))
-        kept = sorted(_asked(root))
-        place = {question: i for i, question in enumerate(kept)}
-        return Tree(schema, None, label, tuple(self.questions[q] for q in kept), _renumbered(root, place))
+        remaining = sorted(_questions(root))
+        place = {question: i for i, question in enumerate(remaining)}
+        return Tree(
+            schema, None, label, tuple(self.questions[q] for q in remaining), _renumbered(root, place)
+        )
 
 
 def _follows(question: Node, before: Node, answer: int) -> bool:
@@ -172,6 +186,13 @@ def _summed(table: Mapping[int, Counts], children: Sequence[Sequence[int]]) -> d
 
 
 def gain(table: Counts, counts: Counts, noise: float) -> float:
+    """How much a question tells about the label: Σⱼ Nⱼ·(H(T) − H(Tⱼ)), in bits times rows.
+
+    Args:
+        table: how many rows have each answer and each label.
+        counts: how many rows have each label.
+        noise: counts of the table that are no larger are skipped.
+    """
     kept = np.where(table > noise, table, 0.0)
     sizes = kept.sum(axis=1)
     return float(
@@ -186,10 +207,10 @@ def _entropy(counts: Counts) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _asked(node: Split | End) -> set[int]:
+def _questions(node: Split | End) -> set[int]:
     if isinstance(node, End):
         return set()
-    return {node.question}.union(*map(_asked, node.branches))
+    return {node.question}.union(*map(_questions, node.branches))
 
 
 def _renumbered(node: Split | End, place: Mapping[int, int]) -> Split | End:

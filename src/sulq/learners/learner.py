@@ -1,4 +1,4 @@
-"""What all learners have in common: they ask, are told, and never see who answers.
+"""What all learners have in common: they ask, are answered, and never see by whom.
 
 A learner is a generator: it yields rounds and is sent their answers, and returns a hypothesis. No oracle is
 in sight, so it can be driven in process, over a wire, across weeks of a survey, or from a ledger's stored
@@ -24,7 +24,14 @@ H = TypeVar("H", bound=Hypothesis)
 
 
 class Learner(ABC, Generic[H]):
-    """Asks rounds of queries until it has a hypothesis."""
+    """Asks rounds of queries until it has a hypothesis.
+
+    >>> import sulq
+    >>> people = sulq.open({"a": [1, 0], "y": [1, 0]}, {"a": sulq.Boolean(), "y": sulq.Boolean()})
+    >>> learner: Learner[sulq.hypotheses.Rule] = sulq.Conjunction("y")
+    >>> learner.learn(people.exact()).describe()
+    'a'
+    """
 
     @abstractmethod
     def rounds(self, schema: Schema) -> Rounds[H]:
@@ -37,35 +44,42 @@ class Learner(ABC, Generic[H]):
         return None if share is None else rational("share", share, most=1)
 
     def later(self, schema: Schema) -> Sequence[Round]:
-        """What is asked after the first round by tolerances, so far as its cost is known beforehand."""
+        """The rounds by tolerances that come after the first, so far as their cost is known beforehand."""
         return ()
 
     def learn(self, oracle: Oracle, run: str = "main") -> H:
         """What the oracle's answers teach.
 
-        `run` names the run in the oracle's ledger, if it has one: an interrupted run that is started again
-        under its name is answered from the store up to where it stopped, at no cost. A run that could not be
-        paid to its end is refused before its first round: half of it would cost half and teach nothing.
+        A run that could not be paid to its end is refused before its first round: half of it would cost half
+        and teach nothing.
+
+        Args:
+            oracle: whoever answers.
+            run: the name of the run in the oracle's ledger, if it has one. An interrupted run that is started
+                again under its name is answered from the store up to where it stopped, at no cost.
         """
         return self.learn_before(oracle, run)
 
     def learn_before(
         self, oracle: Oracle, run: str, share: Fraction = Fraction(0), reserve: Fraction = Fraction(0)
     ) -> H:
-        """The same, where more is asked afterwards: it is refused if that could not be paid for as well.
+        """What `learn` does, where more rounds come afterwards, which must be affordable as well.
 
-        `share`: what the rest may cost as a part of the budget. `reserve`: what it costs beyond that, in the
-        unit of the budget.
+        Args:
+            oracle: whoever answers.
+            run: the name of the run.
+            share: what comes afterwards may cost this part of the budget.
+            reserve: what it costs beyond that, in the unit of the budget.
         """
         check_run(run)
-        asked = self.rounds(oracle.schema)
+        rounds = self.rounds(oracle.schema)
         left = None if self.stake is None else self.stake + share
         later = self.later(oracle.schema)
         afford = getattr(oracle, "afford", None)
         affordable = afford is None
         number = 0
         try:
-            round_ = next(asked)
+            round_ = next(rounds)
             while True:
                 if afford is not None and not affordable:
                     affordable = afford(round_, run, Ahead(left, tuple(later[number:]), reserve))
@@ -73,7 +87,7 @@ class Learner(ABC, Generic[H]):
                     left -= round_.share or 0
                 answers = oracle.ask(round_, run)
                 number += 1
-                round_ = asked.send(answers)
+                round_ = rounds.send(answers)
         except StopIteration as done:
             hypothesis: H = done.value
         return replace(hypothesis, origin=Origin(type(self).__name__, oracle.promise, run, number))

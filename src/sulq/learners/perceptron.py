@@ -14,8 +14,8 @@ from sulq.errors import QueryError
 from sulq.hypotheses.halfspace import Halfspace, point, score
 from sulq.hypotheses.hypothesis import words
 from sulq.learners.learner import Learner
-from sulq.numbers import Numeric, rational
-from sulq.queries.attributes import attribute, feature_names
+from sulq.numbers import Numeric, rational, whole
+from sulq.queries.attributes import attribute, check_beside, feature_names, looked_at
 from sulq.queries.cases import where
 from sulq.queries.expressions import Column, Node
 from sulq.queries.query import count, total
@@ -39,16 +39,21 @@ class Perceptron(Learner[Halfspace]):
     the right side; their average is added to the weights. It stops when the count is within its own error
     bar, where the sum would be noise and no substance.
 
-    `label`: a boolean column, an expression that is true or false, or a category of two values, of which the
-    second counts as true; rows whose category is `(other)` are on neither side, so they are left out.
-    `features`: numeric or boolean columns, by default all that the label does not look at; a constant 1 is
-    added to them for the intercept. `iterations`: the most rounds, each of which gets the same part of
-    `share`, the part of a budget to spend; rounds not needed are not paid for. `norm`: rows longer than this
-    are shortened to it before they are summed, which puts no row on another side of a halfspace; at 1, the
-    length of the constant alone, all rows are equally long and none speaks louder than others. `keep`: which
-    of the weights to return: the "best", of which the fewest mistakes were told, the "last", as the paper
-    does, or the "average" over all rounds. Where some halfspace is right of all rows the best are the last,
-    but for noise; where none is, the last go to and fro for ever.
+    Args:
+        label: a boolean column, an expression that is true or false, or a category of two values, of which
+            the second counts as true. Rows whose category is `(other)` are on neither side, so they are left
+            out.
+        features: numeric or boolean columns, by default all that the label does not look at. A constant 1 is
+            added to them for the intercept.
+        iterations: how many rounds, at most. Each gets the same part of `share`; rounds not needed are not
+            paid for.
+        norm: rows longer than this are shortened to it before they are summed, which puts no row on another
+            side of a halfspace. At 1, the length of the constant alone, all rows are equally long and none
+            speaks louder than others.
+        share: the part of the budget to spend.
+        keep: which of the weights to return: the "best", whose answer counted the fewest mistakes; the
+            "last", as the paper does; or the "average" over all rounds. Where some halfspace is right about
+            all rows, the best are the last, but for noise; where none is, the last go to and fro for ever.
 
     >>> import sulq
     >>> people = sulq.open(
@@ -70,20 +75,21 @@ class Perceptron(Learner[Halfspace]):
     def rounds(self, schema: Schema) -> Rounds[Halfspace]:
         label, true, false, values = self._sides(schema)
         names = self._features(schema, label)
-        share = self._share()
+        iterations = whole("iterations", self.iterations, 1)
+        share = rational("share", self.share, most=1) / iterations
         row = clip_norm(point(names), self.norm)
         correction = where(true, row, -row)
         Scope(schema).number(correction)
-        w, told = [np.zeros(len(names) + 1)], []
-        for _ in range(self.iterations):
+        w, mistaken = [np.zeros(len(names) + 1)], []
+        for _ in range(iterations):
             side = score(names, w[-1].tolist())
             wrong = (true & (side <= 0)) | (false & (side >= 0))
             mistakes, sums = yield Round([count(where=wrong), total(correction, where=wrong)], share)
-            told.append(mistakes.value)
+            mistaken.append(mistakes.value)
             if mistakes.value <= mistakes.radius(DOUBT):
                 break
             w.append(w[-1] + sums.value / mistakes.value)
-        *weights, intercept = self._kept(w, told).tolist()
+        *weights, intercept = self._kept(w, mistaken).tolist()
         return Halfspace(schema, None, words(label), names, tuple(weights), intercept, values)
 
     def _sides(self, schema: Schema) -> tuple[Node, Node, Node, tuple[str, str] | None]:
@@ -104,37 +110,36 @@ class Perceptron(Learner[Halfspace]):
         return label, label, ~label, None
 
     def _features(self, schema: Schema, label: Node) -> tuple[str, ...]:
-        looked_at = {leaf.name for leaf in label.leaves().values()}
-        names = feature_names(schema, self.features, booleans=True, but=looked_at)
-        if isinstance(label, Column) and label.name in names:
-            raise QueryError("the label cannot be one of its own features")
-        return names
-
-    def _share(self) -> Numeric:
-        """What a round may cost, if the settings make sense."""
+        """The columns that span the space, none of which is the label."""
         if self.keep not in get_args(Keep):
             raise QueryError(f"keep is 'last', 'average' or 'best', not {self.keep!r}")
-        iterations = self.iterations
-        if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
-            raise QueryError(f"iterations must be a whole number from 1, not {iterations!r}")
-        return rational("share", self.share, most=1) / iterations
+        names = feature_names(schema, self.features, booleans=True, but=looked_at(label))
+        check_beside(label, map(Column, names))
+        return names
 
-    def _kept(self, w: Sequence[Floats], told: Sequence[float]) -> Floats:
-        """Of the weights, of which all but perhaps the last had their mistakes told. The first are zero."""
+    def _kept(self, w: Sequence[Floats], mistaken: Sequence[float]) -> Floats:
+        """Those of the weights to return.
+
+        Args:
+            w: the weights of every round, from zeros on.
+            mistaken: how many mistakes the answers counted for each of them, but perhaps for the last.
+        """
         if self.keep == "average" and len(w) > 1:
             return np.asarray(np.mean(w[1:], axis=0))
-        if self.keep == "best" and len(told) > 1:
-            return w[1 + int(np.argmin(told[1:]))]
+        if self.keep == "best" and len(mistaken) > 1:
+            return w[1 + int(np.argmin(mistaken[1:]))]
         return w[-1]
 
 
 def perceptron_rounds(margin: float, longest: float = 1) -> int:
     """After how many rounds the perceptron is done: 32·max‖x‖²/δ², Theorem 2 of the SuLQ paper.
 
-    `margin`: some unit vector's inner product with every row, on the row's side, is at least this δ.
-    `longest`: no row is longer; the learner's `norm`, for rows shortened to it. The theorem prints /δ and its
-    proof max‖x‖: from δr/4 ≤ (2r·max‖x‖²)^½, as the proof has it, both are squared. It supposes noise well
-    below the margin.
+    The theorem prints /δ and its proof max‖x‖: from δr/4 ≤ (2r·max‖x‖²)^½, as the proof has it, both are
+    squared. It supposes noise well below the margin.
+
+    Args:
+        margin: some unit vector's inner product with every row, on the row's side, is at least this δ.
+        longest: no row is longer; the learner's `norm`, for rows shortened to it.
 
     >>> perceptron_rounds(margin=0.5)
     128

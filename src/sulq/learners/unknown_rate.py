@@ -33,17 +33,22 @@ def learn_at_unknown_rate(
 ) -> tuple[H, Fraction]:
     """What a learner makes of labels that are wrong at an unknown rate, and the rate it was learned at.
 
-    That is the first of them, where several teach the same: it is no estimate of the rate.
+    The rate is the first of them, where several teach the same: it is no estimate of the rate.
 
     The learner runs once for each of the `rates`, each time as if that were the right one. A hypothesis that
     errs on a part e of the rows disagrees with labels that are wrong at the rate η on η + (1 − 2η)·e of them,
-    so the one that agrees with the most labels is the best, whatever η is. Which that is, is asked in one
-    more round, as they are, and not of the labels without noise.
+    so the one that agrees with the most labels is the best, whatever η is. One more round asks which one
+    that is: about the labels as they are.
 
-    `share`: what that round may cost, of the budget or the people; the learner's own share is divided equally
-    among the rates. A learner that asks by tolerances is run as it is, and pays for every rate. Rates should
-    be so close that the learner stands being wrong about the rate by half a step: a conjunction with
-    tolerance τ does if that is below τ·(1 − 2η).
+    Args:
+        learner: what runs for every rate. Its share is divided equally among the rates; a learner that asks
+            by tolerances is run as it is, and pays for every rate.
+        oracle: whoever answers, about labels as they are.
+        label: the boolean column that is wrong in part.
+        rates: the rates to try. They should be so close that the learner stands being wrong about the rate by
+            half a step: a conjunction with tolerance τ does if that is below τ·(1 − 2η).
+        share: what the last round may cost, as a part of the budget or the people.
+        run: the name of the run.
 
     >>> import numpy as np, sulq
     >>> rng = np.random.default_rng(0)
@@ -60,29 +65,28 @@ def learn_at_unknown_rate(
         raise QueryError("name at least one rate that labels may be wrong at")
     oracles = [Denoised(oracle, label, rate) for rate in rates]
     last = rational("share", share, most=1)
-    own = getattr(learner, "share", None)
     part: Any = learner
-    if own is not None:
+    if learner.stake is not None:
         if last == 1:
             raise QueryError("share must be less than 1: the learner needs the rest")
-        part = replace(learner, share=rational("share", own, most=1) * (1 - last) / len(rates))  # type: ignore[type-var]
-    found: dict[H, tuple[H, Fraction]] = {}
+        part = replace(learner, share=learner.stake * (1 - last) / len(rates))  # type: ignore[type-var]
+    different: dict[H, tuple[H, Fraction]] = {}
     for place, denoised in enumerate(oracles):
         assert isinstance(denoised.rate, Fraction)
         after = _after(part, oracles[place:], last)
         hypothesis: H = part.learn_before(denoised, f"{run}, rate {denoised.rate}", *after)
         # Where it came from is not what it says: two that say the same are one.
-        found.setdefault(replace(hypothesis, origin=None), (hypothesis, denoised.rate))
+        different.setdefault(replace(hypothesis, origin=None), (hypothesis, denoised.rate))
     best = 0
-    if len(found) > 1:
-        right = [count(where=~hypothesis.wrong(col(label))) for hypothesis in found]
+    if len(different) > 1:
+        right = [count(where=~hypothesis.wrong(col(label))) for hypothesis in different]
         [answer] = oracle.ask(Round([choose(right)], last), run)
         best = int(answer.value)
-    return list(found.values())[best]
+    return list(different.values())[best]
 
 
 def _after(learner: Learner[Any], oracles: Sequence[Denoised], last: Fraction) -> tuple[Fraction, Fraction]:
-    """What is still to be paid once the first of these oracles was asked: as a share, and as a cost."""
+    """What is still to be paid once the first of these oracles has answered: as a share, and as a cost."""
     first, *others = oracles
     cost = getattr(first.oracle, "cost", None)
     if learner.stake is not None or cost is None:
@@ -91,5 +95,5 @@ def _after(learner: Learner[Any], oracles: Sequence[Denoised], last: Fraction) -
     # What is chosen among in the end does not matter for the price.
     label = col(first.label)
     deciding = Round([choose([count(where=label), count(where=~label)])], last)
-    asked = [*(other.inside(round_) for other in others for round_ in rounds), deciding]
-    return Fraction(0), sum((Fraction(cost(round_)) for round_ in asked), Fraction(0))
+    later = [*(other.inside(round_) for other in others for round_ in rounds), deciding]
+    return Fraction(0), sum((Fraction(cost(round_)) for round_ in later), Fraction(0))

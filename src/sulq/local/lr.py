@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sulq.errors import BudgetError, QueryError
+from sulq.errors import BudgetError
 from sulq.local.randomizer import Randomizer, rounded_up
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.coins import arithmetic, decimal, exp
 from sulq.privacy.memory import check_process, refuse_copy
 
@@ -78,9 +78,7 @@ class LocalRandomness:
         return rounded_up(_cost(self._used.get(self._person(i), NOTHING)))
 
     def _person(self, i: int) -> int:
-        if isinstance(i, bool) or not isinstance(i, int | np.integer) or not 0 <= i < len(self):
-            raise QueryError(f"there is no person {i!r}: they are numbered from 0 to {len(self) - 1}")
-        return int(i)
+        return whole("the number of a person", i, 0, len(self) - 1)
 
 
 def charged(used: Used, randomizer: Randomizer, epsilon: Fraction) -> Used:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import BudgetError, QueryError
 from sulq.ledger.ledger import Ledger
-from sulq.numbers import Numeric
+from sulq.numbers import Numeric, whole
 from sulq.oracles.curator import Curator
 from sulq.queries.former import former_form
 from sulq.queries.query import Query
@@ -75,8 +75,7 @@ class ChunkCurator(Curator):
                 "chunks need one row a person and a public number of rows: with neighbours='add-remove', or "
                 "a unit, answer with all rows (answering='joint')"
             )
-        if isinstance(self.chunks, bool) or not isinstance(self.chunks, int) or self.chunks < 1:
-            raise QueryError(f"chunks need the number of queries beforehand, from 1 on, not {self.chunks!r}")
+        whole("the number of queries, which chunks need beforehand,", self.chunks, 1)
         if self.source.rows < self.chunks:
             raise QueryError(f"{self.source.rows} rows cannot be dealt to {self.chunks} queries")
         if not self._rows.ordered:

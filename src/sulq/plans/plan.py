@@ -15,7 +15,7 @@ from sulq.learners.conjunction import Conjunction
 from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
 from sulq.learners.select import Select
-from sulq.numbers import Numeric
+from sulq.numbers import Numeric, fraction, whole
 from sulq.plans.bounds import Both, Bounds, Figures, Goal, offer, short, solved
 from sulq.plans.decisions import label_of
 from sulq.plans.models import Model, theorem
@@ -97,17 +97,17 @@ def plan(
     declared = Schema.of(schema)
     if model not in get_args(Model):
         raise QueryError(f"the model is one of {', '.join(get_args(Model))}, not {model!r}")
-    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
-        raise QueryError(f"rows must be a whole number from 1, not {rows!r}")
+    if rows is not None:
+        rows = whole("rows", rows, 1)
     if not isinstance(learner, Learner | Parity | Select):
         raise QueryError(f"a plan is for a learner, not for {type(learner).__name__}")
     wanted = _Wanted(
-        _number("error", error),
-        _number("confidence", confidence),
-        _number("epsilon", epsilon),
+        _given("error", error),
+        _given("confidence", confidence),
+        _given("epsilon", epsilon),
         rows,
         model,
-        _number("noise_rate", noise_rate) or Fraction(0),
+        _given("noise_rate", noise_rate) or Fraction(0),
     )
     if isinstance(learner, Conjunction | MaskedParity | Parity | Select):
         if known is not None:
@@ -184,10 +184,10 @@ def _terms(learner: Any, wanted: _Wanted) -> Goal:
     elif error is None and not asked:
         if learner.error is None:
             raise QueryError("state the error that is wanted")
-        error = Fraction(str(learner.error))
+        error = fraction("error", learner.error)
     confidence = wanted.confidence
     if confidence is None and not (asked and exactly):
-        confidence = Fraction(str(learner.confidence))
+        confidence = fraction("confidence", learner.confidence)
     return Goal(
         error, None if confidence is None else 1 - confidence, wanted.epsilon, wanted.rows, exactly, private
     )
@@ -299,9 +299,6 @@ def _rehearsed(learner: Learner[Any], schema: Schema, wanted: _Wanted, known: Kn
     )
 
 
-def _number(name: str, value: Numeric | None) -> Fraction | None:
-    """A number as the fraction its shortest decimal denotes; whether it is possible is looked at later."""
-    try:
-        return None if value is None else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise QueryError(f"{name} must be a number, not {value!r}") from None
+def _given(name: str, value: Numeric | None) -> Fraction | None:
+    """A number, if one is given; whether it is possible is looked at later."""
+    return None if value is None else fraction(name, value)

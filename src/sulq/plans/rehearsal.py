@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.learners.learner import Learner
-from sulq.numbers import Numeric
+from sulq.numbers import Numeric, whole
 from sulq.oracles.assembly import IN_MEMORY, offered
 from sulq.plans.watching import BETA, AskedRound, Watched, questions_of
 from sulq.privacy.calibrated import calibrated
@@ -126,8 +126,7 @@ def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None
     >>> source.exact().ask(sulq.Round([sulq.count(where=sulq.col("age") < 50)]))[0].value
     1000.0
     """
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise QueryError(f"rows must be a whole number from 1, not {rows!r}")
+    rows = whole("rows", rows, 1)
     reader = _MadeUp(schema, rows, seed, _shares(schema, known or {}))
     return TableSource(Columns(reader, Scope(schema), MEMORY, threads=1))
 

@@ -15,12 +15,13 @@ from fractions import Fraction
 from typing import Any
 
 from sulq.errors import QueryError
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.calibration import Contest, SumFacts, Terms
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 
 UPWARD = 1 + Fraction(1, 2**40)
 """More than the rounding of the logarithm below, and enough to make the paper's > strict."""
+NUMBER = "the number of queries T of the paper's calibrations"
 LEAST_VARIANCE = 4
 BY_REPETITION = "the paper's calibrations have one noise for all: reach a tolerance by `sulq.theory.emulated`"
 
@@ -45,10 +46,8 @@ class SulqGaussian:
 
     def __init__(self, epsilon: Numeric, delta: Numeric, queries: int) -> None:
         object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
-        object.__setattr__(self, "delta", rational("delta", delta))
-        object.__setattr__(self, "queries", _number_of(queries))
-        if self.delta >= 1:
-            raise QueryError(f"delta must be less than 1, not {delta!r}")
+        object.__setattr__(self, "delta", rational("delta", delta, below=1))
+        object.__setattr__(self, "queries", whole(NUMBER, queries, 1))
         if self.variance < LEAST_VARIANCE:
             raise QueryError(
                 f"Theorem 1 of the SuLQ paper is proved for a variance R of at least {LEAST_VARIANCE}, and "
@@ -108,7 +107,7 @@ class SulqLaplace:
 
     def __init__(self, epsilon: Numeric, queries: int) -> None:
         object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
-        object.__setattr__(self, "queries", _number_of(queries))
+        object.__setattr__(self, "queries", whole(NUMBER, queries, 1))
 
     @property
     def scale(self) -> Fraction:
@@ -159,9 +158,3 @@ def _terms(
 def _logarithm(ratio: Fraction) -> Fraction:
     """Of any size: integers beyond the range of floats have a logarithm too."""
     return Fraction(math.log(ratio.numerator) - math.log(ratio.denominator))
-
-
-def _number_of(queries: int) -> int:
-    if isinstance(queries, bool) or not isinstance(queries, int) or queries < 1:
-        raise QueryError(f"the paper's calibrations need a number of queries, T, from 1 on, not {queries!r}")
-    return queries

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sulq.errors import QueryError
 from sulq.queries.expressions import Column, Node
@@ -13,6 +13,10 @@ from sulq.schema import Boolean, Category, Integer, Real, Schema
 def attribute(schema: Schema, given: str | Node) -> Node:
     """A feature or a label as an expression; a refusal if it looks at the column that says whose row it is.
 
+    Args:
+        schema: what is public about the columns.
+        given: a column or an expression.
+
     >>> attribute(Schema({"sick": Boolean()}), "sick").described()
     "column 'sick'"
     """
@@ -20,6 +24,90 @@ def attribute(schema: Schema, given: str | Node) -> Node:
     for leaf in expression.leaves().values():
         schema.attribute(leaf.name)
     return expression
+
+
+def looked_at(expression: Node) -> frozenset[str]:
+    """The columns that an expression looks at.
+
+    >>> sorted(looked_at(Column("age") > Column("years")))
+    ['age', 'years']
+    """
+    return frozenset(leaf.name for leaf in expression.leaves().values())
+
+
+def distinct(
+    schema: Schema, given: Sequence[str | Node], what: str = "features", one: str = "feature"
+) -> tuple[Node, ...]:
+    """A list of columns or expressions, as expressions; a refusal if it is no list or names one twice.
+
+    Args:
+        schema: what is public about the columns.
+        given: the list.
+        what: what an error calls the list.
+        one: what an error calls one of them.
+
+    >>> [feature.described() for feature in distinct(Schema({"sick": Boolean()}), ["sick"])]
+    ["column 'sick'"]
+    """
+    if isinstance(given, str | Node):
+        raise QueryError(f"{what} is a list of columns: [{given!r}]")
+    listed = tuple(attribute(schema, each) for each in given)
+    if len({each.key for each in listed}) < len(listed):
+        raise QueryError(f"a {one} is named twice")
+    return listed
+
+
+def features_beside(
+    schema: Schema, given: Sequence[str | Node] | None, label: Node, what: str = "features"
+) -> tuple[Node, ...]:
+    """Features that look at no column which the label looks at.
+
+    Args:
+        schema: what is public about the columns.
+        given: columns or expressions; None for all columns that the label does not look at.
+        label: what is learned.
+        what: what an error calls the list.
+
+    >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean()})
+    >>> [feature.described() for feature in features_beside(schema, None, Column("sick"))]
+    ["column 'age'"]
+    """
+    taken = looked_at(label)
+    if given is None:
+        given = [name for name in schema.attributes if name not in taken]
+    features = distinct(schema, given, what)
+    for feature in features:
+        for name in sorted(looked_at(feature) & taken):
+            raise QueryError(f"the label cannot be one of its own features: it looks at column {name!r}")
+    return features
+
+
+def column_names(features: Sequence[Node], schema: Schema) -> tuple[str, ...]:
+    """The names of features that must be columns.
+
+    >>> column_names([Column("sick")], Schema({"sick": Boolean()}))
+    ('sick',)
+    """
+    for feature in features:
+        if not isinstance(feature, Column):
+            raise QueryError(
+                f"features are columns here, not expressions: name some of {', '.join(schema.attributes)}"
+            )
+    return tuple(feature.name for feature in features if isinstance(feature, Column))
+
+
+def check_numbers(what: str, names: Iterable[str], features: Collection[str], schema: Schema) -> None:
+    """Refuse edges for what is no number, or no feature.
+
+    Args:
+        what: what an error calls the edges.
+        names: the columns that have edges.
+        features: the columns that are learned from.
+        schema: what is public about the columns.
+    """
+    for name in names:
+        if name not in features or not isinstance(schema[name], Integer | Real):
+            raise QueryError(f"{what} are for features that are numbers, and {name!r} is none")
 
 
 def feature_names(
@@ -31,9 +119,13 @@ def feature_names(
 ) -> tuple[str, ...]:
     """The columns that make up a feature vector, or a refusal.
 
-    By default all numeric ones, and the boolean ones if `booleans`, `but` some; a column whose bounds are
-    equal says nothing and is left out. Named columns may be boolean, and must be able to vary. The column
-    that says whose row it is makes no feature, named or not.
+    The column that says whose row it is makes no feature, named or not.
+
+    Args:
+        schema: what is public about the columns.
+        given: numeric or boolean columns that can vary; None for all numeric ones whose bounds differ.
+        booleans: whether None stands for the boolean columns too.
+        but: columns that None does not stand for.
 
     >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean(), "sex": Category(["f", "m"])})
     >>> feature_names(schema, None), feature_names(schema, ["sick"])
@@ -41,22 +133,17 @@ def feature_names(
     """
     if given is None:
         kinds = (Real, Integer, Boolean) if booleans else (Real, Integer)
-        known = [name for name in schema.attributes if name not in but]
-        numeric = [name for name in known if isinstance(schema[name], kinds)]
-        names = tuple(name for name in numeric if _can_vary(schema, name))
-    elif isinstance(given, str):
-        raise QueryError(f"features is a list of columns: [{given!r}]")
+        known = [name for name in schema.attributes if name not in but and isinstance(schema[name], kinds)]
+        names = tuple(name for name in known if _can_vary(schema, name))
     else:
-        names = tuple(given)
+        names = column_names(distinct(schema, given), schema)
         for name in names:
-            if isinstance(schema.attribute(name), Category):
+            if isinstance(schema[name], Category):
                 raise QueryError(f"column {name!r} is a category: features are numeric or boolean")
             if not _can_vary(schema, name):
                 raise QueryError(f"column {name!r} cannot vary, its bounds are equal: leave it out")
     if not names:
         raise QueryError("there are no features: name numeric or boolean columns")
-    if len(set(names)) < len(names):
-        raise QueryError("a feature is named twice")
     return names
 
 
@@ -76,23 +163,41 @@ def _can_vary(schema: Schema, name: str) -> bool:
 
 
 def condition(expression: str | Node, schema: Schema) -> Node:
-    """A column or expression that is true or false of every row, as the schema says."""
-    given = attribute(schema, expression)
-    Scope(schema).condition(given)
-    return given
+    """A column or expression that is true or false of every row, as the schema says.
+
+    >>> condition("sick", Schema({"sick": Boolean()})).described()
+    "column 'sick'"
+    """
+    checked = attribute(schema, expression)
+    Scope(schema).condition(checked)
+    return checked
 
 
 def conditions(features: Sequence[str | Node] | None, label: Node, schema: Schema) -> tuple[Node, ...]:
-    """The features, each true or false of every row: by default all boolean columns but the label's."""
+    """The features, each true or false of every row.
+
+    Args:
+        features: columns or expressions; None for all boolean columns that the label does not look at.
+        label: what is learned; it cannot be one of its own features.
+        schema: what is public about the columns.
+
+    >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean(), "old": Boolean()})
+    >>> [feature.described() for feature in conditions(None, Column("sick"), schema)]
+    ["column 'old'"]
+    """
     if features is None:
-        own = {leaf.name for leaf in label.leaves().values()}
-        features = [n for n in schema.attributes if isinstance(schema[n], Boolean) and n not in own]
-    given = tuple(condition(feature, schema) for feature in features)
+        taken = looked_at(label)
+        features = [n for n in schema.attributes if isinstance(schema[n], Boolean) and n not in taken]
+    given = distinct(schema, list(features))
+    for feature in given:
+        Scope(schema).condition(feature)
     if not given:
         raise QueryError("there are no features to learn from: name some that are true or false")
-    keys = {feature.key for feature in given}
-    if len(keys) < len(given):
-        raise QueryError("a feature is named twice")
-    if label.key in keys:
-        raise QueryError("the label cannot be one of its own features")
+    check_beside(label, given)
     return given
+
+
+def check_beside(label: Node, features: Iterable[Node]) -> None:
+    """Refuse a label that is one of its own features."""
+    if label.key in {feature.key for feature in features}:
+        raise QueryError("the label cannot be one of its own features")

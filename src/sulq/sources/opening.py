@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sulq.errors import SchemaError
+from sulq.numbers import whole
 from sulq.queries.scope import Scope
 from sulq.schema import Category, Schema
 from sulq.sources.encoding import check_type
@@ -82,6 +83,4 @@ def _bytes(memory: int | str | None) -> int:
 def _threads(threads: int | None) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise SchemaError(f"threads must be a whole number from 1, not {threads!r}")
-    return threads
+    return whole("threads", threads, 1, error=SchemaError)

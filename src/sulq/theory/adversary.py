@@ -26,16 +26,19 @@ Manner = Literal["high", "low", "random", "coarse"]
 class Adversary:
     """Answers that are as far from the truth as each query's tolerance allows: any valid SQ oracle is kinder.
 
-    `manner`: "high" and "low" err by the whole tolerance τ the same way every time; "random" by τ with a sign
-    tossed for every number; "coarse" says the nearest multiple of 2τ, so that as many different truths as can
-    be get the same answer. A query without a tolerance is refused: a learner for the SQ model states them.
+    A query without a tolerance is refused: a learner for the SQ model states them. There is no privacy here.
 
-    `seed` makes the tosses repeatable. There is no privacy here.
+    Args:
+        source: the rows.
+        manner: "high" and "low" err by the whole tolerance τ the same way every time; "random" by τ with a
+            sign tossed for every number; "coarse" says the nearest multiple of 2τ, so that as many different
+            truths as can be get the same answer.
+        seed: makes the tosses repeatable.
 
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False, True, False]}, {"sick": sulq.Boolean()})
-    >>> asked = sulq.Round([sulq.mean(sulq.col("sick"), tolerance=0.1, beta=0.05)])
-    >>> [Adversary(people, manner).ask(asked)[0].value for manner in ("high", "low", "coarse")]
+    >>> round_ = sulq.Round([sulq.mean(sulq.col("sick"), tolerance=0.1, beta=0.05)])
+    >>> [Adversary(people, manner).ask(round_)[0].value for manner in ("high", "low", "coarse")]
     [0.6, 0.4, 0.4]
     """
 
@@ -101,4 +104,4 @@ def worst_answers(
     manners: list[tuple[Manner, int]] = [("high", 0), ("low", 0), ("coarse", 0)]
     manners += [("random", seed) for seed in range(tries)]
     learned = [learner.learn(Adversary(source, manner, seed)) for manner, seed in manners]
-    return max(((loss(own), own) for own in learned), key=lambda pair: pair[0])
+    return max(((loss(hypothesis), hypothesis) for hypothesis in learned), key=lambda pair: pair[0])

@@ -11,6 +11,7 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.local.hadamard import transformed
+from sulq.numbers import whole
 from sulq.pictures.lines import Line, Scale, spanning
 from sulq.privacy.gf2 import equations
 from sulq.privacy.parity import ParityMechanism, first_of
@@ -47,12 +48,15 @@ class Plate:
 def atlas(dimension: int, epsilon: Fraction, runs: int, seed: int = 0) -> Iterator[Plate]:
     """Masked parity, which needs interaction where nobody is trusted; and parity, which needs trust.
 
-    `seed` is for the examples; noise has none.
+    Args:
+        dimension: how many bits a row has: a power of two from 2 to 16.
+        epsilon: what is promised to each person.
+        runs: how many runs there are for every point.
+        seed: for the examples; noise has none.
     """
     if not 2 <= dimension <= 16 or dimension & (dimension - 1):
         raise QueryError(f"the dimension is a power of two from 2 to 16, not {dimension!r}")
-    if runs < 1:
-        raise QueryError(f"each point needs at least one run, not {runs!r}")
+    whole("runs", runs, 1)
     about = f"d = {dimension}, ε = {float(epsilon):g}, {runs} runs a point; bars are two standard errors"
     yield Plate(
         "masked-parity",
@@ -90,11 +94,11 @@ def _line(name: str, trial: Trial, sizes: Sequence[int], runs: int, seed: int) -
     shares = []
     with Progress(name, len(sizes) * runs) as progress:
         for size in sizes:
-            found = 0
+            successes = 0
             for run in range(runs):
-                found += trial(size, np.random.default_rng([seed, size, run]))
+                successes += trial(size, np.random.default_rng([seed, size, run]))
                 progress.advance(1)
-            shares.append(found / runs)
+            shares.append(successes / runs)
     points = tuple((float(size), share) for size, share in zip(sizes, shares, strict=True))
     return Line(name, points, tuple((share * (1 - share) / runs) ** 0.5 for share in shares))
 
@@ -113,11 +117,11 @@ def _masked(d: int, oracle: Callable[[Source], Any]) -> Trial:
 
     def trial(size: int, rng: np.random.Generator) -> bool:
         secret, mask = tuple(rng.integers(0, 2, d).tolist()), int(rng.integers(0, 2))
-        asked = oracle(open_source(masked_parity_rows(secret, mask, size, rng), schema))
-        learner = MaskedParity(share=1, adaptive=getattr(asked, "interactive", True))
-        found = learner.learn(asked)
-        guess = int(rng.integers(0, 2)) if found.mask is None else found.mask
-        return (found.secret, guess) == (secret, mask)
+        answerer = oracle(open_source(masked_parity_rows(secret, mask, size, rng), schema))
+        learner = MaskedParity(share=1, adaptive=getattr(answerer, "interactive", True))
+        rule = learner.learn(answerer)
+        guess = int(rng.integers(0, 2)) if rule.mask is None else rule.mask
+        return (rule.secret, guess) == (secret, mask)
 
     return trial
 
@@ -134,8 +138,8 @@ def _parity_by_equations(d: int, epsilon: Fraction) -> Trial:
 
     def trial(size: int, rng: np.random.Generator) -> bool:
         secret, bits, label = _examples(d, size, rng)
-        found = first_of(mechanism, equations(list(bits), label), d, REPEATS)
-        return found is not None and bool(np.array_equal(found, secret))
+        solution = first_of(mechanism, equations(list(bits), label), d, REPEATS)
+        return solution is not None and bool(np.array_equal(solution, secret))
 
     return trial
 
@@ -147,12 +151,12 @@ def _parity_by_reports(d: int, epsilon: Fraction) -> Trial:
     """
     names = [f"x{j}" for j in range(d)]
     schema = {name: Boolean() for name in [*names, "label"]}
-    asked = Round([count(by=[*map(col, names), col("label")])], share=1)
+    table_of_all = Round([count(by=[*map(col, names), col("label")])], share=1)
 
     def trial(size: int, rng: np.random.Generator) -> bool:
         secret, bits, label = _examples(d, size, rng)
         people = open_source(dict(zip(names, bits, strict=True)) | {"label": label}, schema)
-        [table] = people.crowd(epsilon).ask(asked)
+        [table] = people.crowd(epsilon).ask(table_of_all)
         false, true = np.reshape(table.value, (-1, 2)).T
         agreement = transformed(np.rint(false - true).astype(np.int64))
         best = int(agreement.argmax())

@@ -64,9 +64,16 @@ def emulated(
 ) -> Value:
     """The answer to one statistical query under the SuLQ paper's calibration, by repetition.
 
-    `query` is the mean of a single number over all rows. It is asked as often as `repetitions` says, every
-    time at the price of a query, and the answers are averaged. The direct way is the tight calibration: a
-    query with a `tolerance` and a `beta`, asked once.
+    The query is repeated as often as `repetitions` says, every time at the price of a query, and the answers
+    are averaged. The direct way is the tight calibration: one query with a `tolerance` and a `beta`.
+
+    Args:
+        curator: a curator with one of the paper's calibrations.
+        query: the mean of a single number over all rows.
+        tolerance: how far off the average may be.
+        beta: the chance that it is further off.
+        run: the name of the run.
+        as_printed: repeat it as often as the paper prints.
     """
     calibration = curator.offer.calibration
     if not isinstance(calibration, SulqGaussian | SulqLaplace):

@@ -13,6 +13,7 @@ from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
 from sulq.pictures import chips
+from sulq.queries.attributes import column_names, distinct
 from sulq.queries.cases import where
 from sulq.queries.codes import Cross, OneHot, lookup, parity
 from sulq.queries.expressions import Constant, Node, col
@@ -20,6 +21,7 @@ from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import Only
 from sulq.schema import Boolean, Integer, Schema
+from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
 
 
@@ -27,8 +29,15 @@ from sulq.talk.oracle import Rounds
 class MaskedParityRule(Hypothesis):
     """c_{r,a}: where the switch is on, bit `index` of r; where it is off, the parity of the bits in r plus a.
 
-    `mask` is a; None says that nothing is known of it, and then false is said wherever the switch is off,
-    which is right of half of them.
+    Args:
+        schema: what is public about the columns.
+        origin: where the rule comes from, if it was learned.
+        bits: the boolean columns whose parity is meant.
+        index: the column that says which bit of r is the label where the switch is on.
+        switch: the boolean column that says which of the two the label is.
+        secret: r.
+        mask: a. None says that nothing is known of it; then the rule says false wherever the switch is off,
+            which is right about half of the rows there.
 
     >>> import sulq
     >>> schema = sulq.theory.masked_parity_schema(2)
@@ -53,17 +62,17 @@ class MaskedParityRule(Hypothesis):
 
     @property
     def expression(self) -> Node:
-        told = lookup(col(self.index), self.secret) > 0
+        shown = lookup(col(self.index), self.secret) > 0
         odd: Node = parity([col(bit) for bit in self.bits], self.secret)
         hidden = Constant(0) if self.mask is None else ~odd if self.mask else odd
-        return where(col(self.switch), told, hidden)
+        return where(col(self.switch), shown, hidden)
 
     def describe(self) -> str:
-        told = f"where {self.switch}: bit {self.index} of {''.join(map(str, self.secret))}"
+        shown = f"where {self.switch}: bit {self.index} of {''.join(map(str, self.secret))}"
         if self.mask is None:
-            return f"{told}; elsewhere: unknown"
+            return f"{shown}; elsewhere: unknown"
         odd = " + ".join(bit for bit, one in zip(self.bits, self.secret, strict=True) if one) or "nothing"
-        return f"{told}; elsewhere: {'not ' * self.mask}the parity of {odd}"
+        return f"{shown}; elsewhere: {'not ' * self.mask}the parity of {odd}"
 
     def picture(self) -> str:
         return chips.picture("Masked parity", self.describe().split("; "), "and", self._caption)
@@ -80,11 +89,17 @@ class MaskedParity(Learner[MaskedParityRule]):
     than 1/(4d+1), so where rows are uniform any oracle within that tolerance teaches r and a exactly. (Rows
     that were drawn are uniform up to the sampling error, which is the oracle's to count in.)
 
-    `bits`: d boolean columns. `index`: an integer column from 0 to d − 1. `switch`, `label`: boolean columns.
-    `adaptive=False` leaves the second round out: one round can learn r, and nothing of a, so half of the rows
-    where the switch is off are got wrong, a quarter in all. `confidence`: how sure it is under an oracle that
-    adds noise. `share`: ask for this share of a budget, or of a crowd, instead of by tolerances; the first
-    round gets four fifths of it.
+    Args:
+        bits: d boolean columns; by default all columns but the other three.
+        index: an integer column from 0 to d − 1.
+        switch: a boolean column.
+        label: a boolean column.
+        adaptive: False leaves the second round out. One round can learn r, and nothing of a, so the rule is
+            wrong about half of the rows where the switch is off, a quarter in all.
+        paper: ask in the first round what the paper asks.
+        confidence: how sure it is under an oracle that adds noise.
+        share: ask for this part of the budget, or of a crowd, instead of by tolerances; the first round gets
+            four fifths of it.
 
     >>> import sulq
     >>> rows = sulq.theory.masked_parity_rows([1, 0, 1, 1], 1, 4_000, np.random.default_rng(0))
@@ -103,27 +118,31 @@ class MaskedParity(Learner[MaskedParityRule]):
     share: Numeric | None = None
 
     def rounds(self, schema: Schema) -> Rounds[MaskedParityRule]:
-        bits = self.columns(schema)
-        d, on, label = len(bits), col(self.switch), col(self.label)
-        if self.paper:
-            asked = [on & (col(self.index) == j) & label for j in range(d)]
-            answers = yield self._round(asked, self.tolerance(d), Fraction(4, 5))
-            secret = tuple(int(answer.value > 1 / (4 * d)) for answer in answers)
-        else:
-            table = Only(on, OneHot(Cross((col(self.index), label))))
-            [answer] = yield self._round([table], self.tolerance(d), Fraction(4, 5))
-            false, true = np.reshape(answer.value, (d, 2)).T
-            secret = tuple(int(bit) for bit in true > false)
-        mask = None
+        bits, mask = self.columns(schema), None
+        secret = self._secret(len(bits), (yield self._first(len(bits))))
         if self.adaptive:
-            [answer] = yield self._second(bits, secret)
-            mask = int(answer.value > 1 / 4)
+            [differs] = yield self._second(bits, secret)
+            mask = int(differs.value > 1 / 4)
         return MaskedParityRule(schema, None, bits, self.index, self.switch, secret, mask)
 
     def later(self, schema: Schema) -> Sequence[Round]:
         """The second round, which costs the same whatever the first one says."""
         bits = self.columns(schema)
         return [self._second(bits, (0,) * len(bits))] if self.adaptive and self.share is None else []
+
+    def _first(self, d: int) -> Round:
+        """How often the switch is on and the index is j, for every j: with each label, or with a true one."""
+        on, index, label = col(self.switch), col(self.index), col(self.label)
+        table: list[Node] = [Only(on, OneHot(Cross((index, label))))]
+        values = [on & (index == j) & label for j in range(d)] if self.paper else table
+        return self._round(values, self.tolerance(d), Fraction(4, 5))
+
+    def _secret(self, d: int, answers: Sequence[Answer]) -> tuple[int, ...]:
+        """What the answers of the first round say of r."""
+        if self.paper:
+            return tuple(int(answer.value > 1 / (4 * d)) for answer in answers)
+        false, true = np.reshape(answers[0].value, (d, 2)).T
+        return tuple(int(bit) for bit in true > false)
 
     def _second(self, bits: Sequence[str], secret: tuple[int, ...]) -> Round:
         """How often the parity is not the label where the switch is off."""
@@ -138,19 +157,15 @@ class MaskedParity(Learner[MaskedParityRule]):
         if self.share is not None:
             share = rational("share", self.share, most=1)
             return Round([mean(value) for value in values], share * part if self.adaptive else share)
-        doubt = 1 - rational("confidence", self.confidence, most=1)
-        if doubt == 0:
-            raise QueryError("confidence must be less than 1: noise has no bound")
+        doubt = 1 - rational("confidence", self.confidence, below=1)
         beta = doubt / len(values) / (2 if self.adaptive else 1)
         return Round([mean(value, tolerance=tolerance, beta=beta) for value in values])
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """The columns whose parity is meant, or a refusal."""
         others = (self.index, self.switch, self.label)
-        if isinstance(self.bits, str):
-            raise QueryError(f"bits is a list of columns: [{self.bits!r}]")
-        named = [n for n in schema.attributes if n not in others] if self.bits is None else self.bits
-        bits = tuple(named)
+        given = [n for n in schema.attributes if n not in others] if self.bits is None else self.bits
+        bits = column_names(distinct(schema, given, "bits", "bit"), schema)
         if len(set(bits) | set(others)) < len(bits) + 3:
             raise QueryError("the bits, the index, the switch and the label must be different columns")
         for name in (*bits, self.switch, self.label):

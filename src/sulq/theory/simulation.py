@@ -39,6 +39,7 @@ from sulq.schema import Schema
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
+from sulq.theory.candidates import Draw, Likelihood, name_of
 
 T = TypeVar("T")
 MOST_VALUES = 2**12
@@ -75,10 +76,17 @@ class Oracle(Protocol):
 class Simulation(Generic[T]):
     """What a simulated protocol found out, and what it took.
 
-    `queries` and `rounds` of statistical queries, each asked for within `tolerance`. The law of `result` is
-    within `distance` (total variation) of the protocol's own with people drawn from the distribution that the
-    oracle answers about: one row after another, each equally likely, or with `Source.sample` where the rows
-    came from. That some answer misses its tolerance is counted in, at the chance that its query states.
+    The law of `result` is within `distance` (total variation) of the protocol's with people drawn from the
+    distribution that the oracle answers about: one row after another, each equally likely, or with
+    `Source.sample` where the rows came from. That some answer misses its tolerance is counted in, at the
+    chance that its query states.
+
+    Args:
+        result: what the protocol returned.
+        queries: how many statistical queries it took.
+        rounds: in how many rounds.
+        tolerance: how close every answer had to be.
+        distance: see above.
     """
 
     result: T
@@ -111,8 +119,8 @@ def run_locally(protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric
         while True:
             calls = running.send([report(call) for call in calls])
     except StopIteration as done:
-        found: T = done.value
-        return found
+        result: T = done.value
+        return result
 
 
 def simulated(
@@ -120,20 +128,25 @@ def simulated(
 ) -> Simulation[T]:
     """The protocol with reports drawn by statistical queries: Claims 5.9 and 5.10.
 
-    `epsilon`: what is promised to each person over all calls; as in `run_locally`, a row has an equal part of
-    it where a person has several, and a protocol that asks for more is refused with BudgetError. `calls`: how
-    many the protocol makes, at most. `beta`: how far from the protocol's law the result's may be. Calls made
-    at once to different people are one round of queries, so a noninteractive protocol is simulated by
-    nonadaptive queries. Oracles keep the tolerance of a query, or refuse it. But the rows of
+    Calls made at once to different people are one round of queries, so a noninteractive protocol is simulated
+    by nonadaptive queries. Oracles keep the tolerance of a query, or refuse it. But the rows of
     `Source.sample(fresh=False)` keep it only as long as questions do not depend on earlier answers: with
     those, the distance is a promise for noninteractive protocols alone.
+
+    Args:
+        protocol: makes the generator that calls people.
+        oracle: whoever answers the queries.
+        epsilon: what is promised to each person over all calls. As in `run_locally`, a row has an equal part
+            of it where a person has several, and a protocol that asks for more is refused with BudgetError.
+        calls: how many the protocol makes, at most.
+        beta: how far from the protocol's law the result's may be.
 
     >>> import sulq
     >>> from sulq.local.response import RandomizedResponse
     >>> sick = Call(0, RandomizedResponse(1), sulq.col("sick"))
     >>> def protocol():
-    ...     [said] = yield [sick]
-    ...     return bool(said)
+    ...     [report] = yield [sick]
+    ...     return bool(report)
     >>> people = sulq.open({"sick": [True, False]}, {"sick": sulq.Boolean()})
     >>> simulation = simulated(protocol, people.exact(), epsilon=1, calls=1, beta="0.01")
     >>> simulation.rounds, simulation.result in (True, False)
@@ -142,9 +155,9 @@ def simulated(
     simulator = _Simulator(oracle, _each(epsilon, oracle.schema), calls, float(rational("beta", beta)))
     running = protocol()
     try:
-        asked = next(running)
+        at_once = next(running)
         while True:
-            asked = running.send(simulator.reports(asked))
+            at_once = running.send(simulator.reports(at_once))
     except StopIteration as done:
         return Simulation(
             done.value, simulator.queries, simulator.rounds, simulator.tolerance, simulator.beta
@@ -167,8 +180,7 @@ class _Simulator:
 
     def __post_init__(self) -> None:
         self._left = whole("the number of calls", self.calls, 1, MOST_CALLS)
-        if not self.beta < 1:
-            raise QueryError(f"beta must be less than 1, got {self.beta}")
+        rational("beta", self.beta, below=1)
         self._scope = Scope(self.oracle.schema)
         self._reports: dict[int, list[tuple[Call, Any]]] = {}
         self._used: dict[int, Used] = {}
@@ -203,7 +215,7 @@ class _Simulator:
         for call in calls:
             used = self._used.get(call.person, NOTHING)
             self._used[call.person] = charged(used, call.randomizer, self.epsilon)
-        found: dict[int, Any] = {}
+        reports: dict[int, Any] = {}
         waiting = list(enumerate(calls))
         while waiting:
             people: set[int] = set()
@@ -213,90 +225,58 @@ class _Simulator:
                 (later if call.person in people else now).append((place, call))
                 people.add(call.person)
             for (place, call), report in zip(now, self._drawn([call for _, call in now]), strict=True):
-                found[place] = report
+                reports[place] = report
                 self._reports.setdefault(call.person, []).append((call, report))
             waiting = later
-        return [found[place] for place in range(len(calls))]
+        return [reports[place] for place in range(len(calls))]
 
     def _drawn(self, calls: Sequence[Call]) -> list[Any]:
         """A report for each call, of different people, from one round of queries."""
         draws = [self._draw(call) for call in calls]
-        asked = {likelihood.node.key: likelihood for draw in draws for likelihood in draw.likelihoods}
-        queries = [mean(own.node, tolerance=self.tolerance, beta=self._doubt) for own in asked.values()]
+        likelihoods = {likelihood.node.key: likelihood for draw in draws for likelihood in draw.likelihoods}
+        nodes = [likelihood.node for likelihood in likelihoods.values()]
+        queries = [mean(node, tolerance=self.tolerance, beta=self._doubt) for node in nodes]
         answers = self.oracle.ask(Round(queries), f"round {self.rounds}")
         self.rounds += 1
         self.queries += len(queries)
         likely = {
             key: likelihood.probability(float(answer.value))
-            for (key, likelihood), answer in zip(asked.items(), answers, strict=True)
+            for (key, likelihood), answer in zip(likelihoods.items(), answers, strict=True)
         }
         return [self._kept(draw, likely) for draw in draws]
 
-    def _draw(self, call: Call) -> _Draw:
+    def _draw(self, call: Call) -> Draw:
         reports = call.randomizer.sample(np.zeros(self._candidates, dtype=np.int64))
         before = self._reports.get(call.person, [])
-        different = {_name(report): report for report in reports}
+        different = {name_of(report): report for report in reports}
         given = {name: self._likelihood([*before, (call, report)]) for name, report in different.items()}
         base = {name: float(call.randomizer.pmf(report, 0)) for name, report in different.items()}
-        return _Draw(list(reports), given, base, self._likelihood(before) if before else None)
+        return Draw(list(reports), given, base, self._likelihood(before) if before else None)
 
-    def _kept(self, draw: _Draw, likely: Mapping[str, float]) -> Any:
+    def _kept(self, draw: Draw, likely: Mapping[str, float]) -> Any:
         """The first candidate that is kept; the last, if none is, which is rare enough for a third of β."""
         whole = 1.0 if draw.before is None else likely[draw.before.node.key]
         for candidate in draw.candidates:
-            name = _name(candidate)
+            name = name_of(candidate)
             probability = likely[draw.given[name].node.key] / whole
             if secrets.SystemRandom().random() < probability / (draw.base[name] * self._most):
                 return candidate
         return draw.candidates[-1]
 
-    def _likelihood(self, said: Sequence[tuple[Call, Any]]) -> _Likelihood:
+    def _likelihood(self, reported: Sequence[tuple[Call, Any]]) -> Likelihood:
         """How likely these reports of one person are, as a function of the person's values."""
-        values = {call.value.key: call.value for call, _ in said}
+        values = {call.value.key: call.value for call, _ in reported}
         sizes = [self._scope.code(value).size for value in values.values()]
         if math.prod(sizes) > MOST_VALUES:
             raise QueryError(f"a person's value must be one of at most {MOST_VALUES} in a simulation")
         place = {key: number for number, key in enumerate(values)}
         probabilities = [
             math.prod(
-                float(call.randomizer.pmf(report, codes[place[call.value.key]])) for call, report in said
+                float(call.randomizer.pmf(report, codes[place[call.value.key]])) for call, report in reported
             )
             for codes in product(*map(range, sizes))
         ]
         base = probabilities[0]
         # g of the paper, from −1 to 1: the queries' range does not depend on how likely a report is.
         table = tuple(((probability / base - 1) / self._spread,) for probability in probabilities)
-        return _Likelihood(Lookup(Cross(tuple(values.values())), table), base, self._spread)
-
-
-@dataclass(frozen=True)
-class _Likelihood:
-    node: Node
-    base: float
-    spread: float
-
-    def probability(self, answer: float) -> float:
-        """p̃ of the paper: how likely the reports are for people at large."""
-        return self.base * (1 + answer * self.spread)
-
-
-@dataclass(frozen=True)
-class _Draw:
-    """Candidates for a report, drawn as if from someone with value 0.
-
-    By the report's name: `given`, how likely it is together with what the person said `before`, and `base`,
-    how likely it was to be drawn.
-    """
-
-    candidates: list[Any]
-    given: dict[bytes, _Likelihood]
-    base: dict[bytes, float]
-    before: _Likelihood | None
-
-    @property
-    def likelihoods(self) -> list[_Likelihood]:
-        return [*self.given.values(), *([] if self.before is None else [self.before])]
-
-
-def _name(report: Any) -> bytes:
-    return np.asarray(report).tobytes()
+        return Likelihood(Lookup(Cross(tuple(values.values())), table), base, self._spread)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from sulq.errors import QueryError
+from sulq.numbers import rational, whole
 
 Answering = Literal["joint", "chunks", "printed"]
 
@@ -58,7 +58,7 @@ def private_rows(
     [213907580, 47217660, 10695379]
     """
     _check(queries, tolerance, beta)
-    _positive(epsilon)
+    rational("epsilon", epsilon)
     each = epsilon if answering == "chunks" else epsilon / queries
     sampling = 2 * width**2 * math.log(4 * queries / beta) / tolerance**2
     noise = 2 * width * math.log(2 * queries / beta) / (tolerance * each)
@@ -99,7 +99,7 @@ def local_rows(
     (755482520, 342252140)
     """
     _check(queries, tolerance, beta)
-    _positive(epsilon)
+    rational("epsilon", epsilon)
     ratio = (width / 2 / tolerance) ** 2
     sampling = 8 * ratio * math.log(4 * queries / beta)
     if as_printed:
@@ -141,14 +141,6 @@ def masked_parity_tolerance(bits: int) -> float:
 
 
 def _check(queries: int, tolerance: float, beta: float) -> None:
-    if queries < 1:
-        raise QueryError(f"there must be at least one query, not {queries!r}")
-    if not tolerance > 0:
-        raise QueryError(f"tolerance must be a positive number, not {tolerance!r}")
-    if not 0 < beta < 1:
-        raise QueryError(f"beta must lie strictly between 0 and 1, not {beta!r}")
-
-
-def _positive(epsilon: float) -> None:
-    if not 0 < epsilon < math.inf:
-        raise QueryError(f"epsilon must be a positive, finite number, not {epsilon!r}")
+    whole("queries", queries, 1)
+    rational("tolerance", tolerance)
+    rational("beta", beta, below=1)

@@ -1,0 +1,187 @@
+"""How the budget of a tree is divided over its levels, and when the tree stops growing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from sulq.learners.estimates import rarely_off
+from sulq.queries.expressions import Node
+from sulq.queries.query import count
+from sulq.queries.rounds import Round
+from sulq.talk.answers import Answer
+from sulq.talk.oracle import Rounds
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a way of splitting goes with; tried out on a few tables.
+
+    Args:
+        picks: the part of the budget for growing the tree; the rest counts the labels at its ends.
+        depth: how many questions lead to an end at most.
+        bins: into how many intervals a number is cut.
+        again: for another round, there must be this many times as many rows without their node's most
+            frequent label as there is noise in a count.
+    """
+
+    picks: Fraction
+    depth: int
+    bins: int
+    again: float
+
+
+WAYS = {
+    "multiway": Way(picks=Fraction(2, 5), depth=4, bins=8, again=4),
+    # Yes-or-no questions make few and large ends. Those can do with less budget, and there are more rounds.
+    "binary": Way(picks=Fraction(4, 5), depth=9, bins=16, again=1.5),
+}
+MOST_ROUNDS = 2**20
+PILOT = Fraction(1, 50)
+"""The part of the budget that counts the labels, where that count decides what the first choice takes."""
+PILOTED = (1, 2)
+"""How many questions each round picks where sets of three are too many: the first round picks one question,
+for as little as will do, since the best one leads by many rows. The second picks a pair in each of its nodes,
+for all that was saved."""
+MOST_SETS, MOST_CELLS = 300, 2**21
+"""How many sets of questions, and counts of them, a first choice compares if nobody says how many to pick."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What a tree may still ask: one round for each level, then one that counts the labels at the ends.
+
+    Args:
+        turns: how many questions each round to come picks at once.
+        picks: what all these rounds may cost, as a share of the budget.
+        ends: what is set aside for the last count, as a share.
+        again: see `Way`.
+        checked: whether choices also ask for the sizes of the nodes, which decide how many more there are.
+        first: what the next choice costs, where a pilot found it out.
+        root: whether the root is still to be split.
+
+    >>> levels = Levels((1, 1), Fraction(2, 5), Fraction(3, 5), again=4, checked=False)
+    >>> levels.share, levels.after([]).share, levels.after([]).after([]).rest
+    (Fraction(1, 5), Fraction(1, 5), Fraction(3, 5))
+    """
+
+    turns: tuple[int, ...]
+    picks: Fraction
+    ends: Fraction
+    again: float
+    checked: bool
+    first: Fraction | None = None
+    root: bool = True
+
+    @classmethod
+    def divided(cls, share: Fraction, turns: tuple[int, ...], way: Way, choosing: bool) -> Levels:
+        """The levels of a tree that may cost `share`, where a round picks by choosing or by counting."""
+        picks = share * way.picks if turns else Fraction(0)
+        return cls(turns, picks, share - picks, way.again, choosing and turns != PILOTED)
+
+    def opened(self, label: Node) -> Rounds[Levels]:
+        """Where a pilot is due, count the labels: that says what the first choice takes, and if one follows.
+
+        Args:
+            label: what the tree is to tell.
+        """
+        if self.turns != PILOTED:
+            return self
+        pilot = self.rest * PILOT
+        [labels] = yield Round([count(by=[label])], pilot)
+        picks = self.picks - pilot
+        first = min(picks, pilot * needed(labels, self.again))
+        turns = self.turns if picks >= first * sum(self.turns) else self.turns[:1]
+        return replace(self, turns=turns, picks=picks, first=first)
+
+    @property
+    def share(self) -> Fraction:
+        """What the next choice may cost: as large a part as it picks questions."""
+        return self.first or self.picks * self.turns[0] / sum(self.turns)
+
+    @property
+    def sized(self) -> bool:
+        """Whether the next choice also asks for the sizes of nodes: they decide whether to go on."""
+        return self.checked and (len(self.turns) > 1 or not self.root)
+
+    @property
+    def rest(self) -> Fraction:
+        """What the count at the ends may cost: all that is left."""
+        return self.ends + self.picks
+
+    def after(self, answers: Sequence[Answer]) -> Levels:
+        """The levels after a choice, of which there are no more than noise leaves sense in."""
+        turns, picks = self.turns[1:], self.picks - self.share
+        if turns and self.sized:
+            turns = turns[: affordable(answers[-1], picks / self.share, self.again)]
+        return replace(self, turns=turns, picks=picks, first=None, root=False)
+
+
+def turns_of(
+    sizes: Sequence[int], labels: int, way: Way, depth: int | None, ahead: int | None
+) -> tuple[int, ...]:
+    """How many questions each round of choices picks at once.
+
+    Args:
+        sizes: how many answers each question has.
+        labels: how many labels there are.
+        way: how questions split.
+        depth: how many questions lead to an end at most; None for as many as the way says.
+        ahead: how many questions the first round picks; None for as many as can be compared.
+    """
+    most = min(len(sizes), way.depth if depth is None else depth)
+    if labels < 2 or not most:
+        return ()
+    first = (min(most, ahead),) if ahead else _compared(sizes, labels, most, depth in (None, sum(PILOTED)))
+    return first if first == PILOTED else first + (1,) * (most - sum(first))
+
+
+def _compared(sizes: Sequence[int], labels: int, depth: int, pilot: bool) -> tuple[int, ...]:
+    """How many questions to pick first, if as many as can be compared; two rounds of them with a pilot."""
+    starts: list[tuple[int, ...]] = [(3,), *([PILOTED] if pilot else []), (2,)]
+    fitting = (start for start in starts if sum(start) <= depth and not _too_many(sizes, start, labels))
+    return next(fitting, (1,))
+
+
+def _too_many(sizes: Sequence[int], turns: Sequence[int], labels: int) -> bool:
+    """Whether the last of these choices has too much to compare, in as many nodes as there may be by then."""
+    *before, together = turns
+    if math.comb(len(sizes), together) > MOST_SETS:
+        return True
+    cells = labels * max(sizes) ** sum(before)
+    return bool(cells * sum(math.prod(crossed) for crossed in combinations(sizes, together)) > MOST_CELLS)
+
+
+def affordable(sizes: Answer, shares: Fraction, again: float) -> int:
+    """How many more rounds there can be.
+
+    Noise is inverse to a round's share. There should be no more of it in a round than leaves `again` times as
+    many rows without their node's most frequent label, of which a split can gain some.
+
+    Args:
+        sizes: how many rows have each label, in each node.
+        shares: how many times the share of the round that counted them is left for more rounds.
+        again: see `Way`.
+    """
+    counts = np.asarray(sizes.value)
+    rows = max(0.0, float((counts.sum(axis=1) - counts.max(axis=1)).sum()))
+    noise = rarely_off(sizes)
+    return MOST_ROUNDS if noise == 0 else math.floor(rows * float(shares) / (again * noise))
+
+
+def needed(labels: Answer, again: float) -> Fraction:
+    """How many times the budget of a count of the labels a choice needs for `again` times its noise in rows.
+
+    The rows are those without the most frequent label. Laplace noise is inverse to a share; Gaussian noise,
+    and that of a crowd, to its square root: the law of the answer says it.
+    """
+    counts, noise = np.asarray(labels.value), rarely_off(labels)
+    rows = max(1.0, float(counts.sum() - counts.max()))
+    if noise == 0:
+        return Fraction(1)
+    return Fraction(max(1.0, again * noise / rows) ** float(1 / labels.law.power)).limit_denominator(1000)
