@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sulq.errors import BudgetError, QueryError, SulqError, sheltered
+from sulq.errors import BudgetError, QueryError, sheltered
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, rational
@@ -24,7 +24,7 @@ from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.statistics import Steps, answer_to, chosen
-from sulq.wire import canonical, check_run
+from sulq.wire import canonical
 
 if TYPE_CHECKING:
     from sulq.schema import Schema
@@ -56,8 +56,8 @@ class Curator:
     truncate: bool
     allowance: Fraction = Fraction(1)
     """The part of the whole budget that the shares of rounds are shares of."""
-    parts: tuple[Part, ...] = ()
-    """The parts that this curator is confined to, one within the other."""
+    held: Part | None = None
+    """The part of the budget that this curator was handed out, None if it has the whole."""
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 
@@ -144,11 +144,17 @@ class Curator:
     def part(self, share: Numeric) -> Curator:
         """A curator on the same ledger to whom only this share of the budget is the whole.
 
-        That is also the most that everything asked of it can cost, by shares or by tolerances.
+        That is also the most that everything asked of it can cost, by shares or by tolerances. What it was
+        given is taken from this curator for good, whether or not it is spent; see `sulq.ledger.parts.Part`.
+
+        >>> import sulq
+        >>> curator = sulq.randhie().curator(epsilon=1)
+        >>> one, other = curator.part("3/10"), curator.part("3/10")
+        >>> one.remaining, other.remaining, curator.remaining
+        (Fraction(3, 10), Fraction(3, 10), Fraction(2, 5))
         """
-        allowance = self.allowance * rational("share", share, most=1)
-        own = Part(self.calibration.unit, allowance * self.calibration.total)
-        return replace(self, allowance=allowance, parts=(*self.parts, own))
+        portion = rational("share", share, most=1)
+        return replace(self, allowance=self.allowance * portion, held=self._part.hand_out(portion))
 
     @property
     def schema(self) -> Schema:
@@ -167,7 +173,11 @@ class Curator:
     @property
     def remaining(self) -> Fraction:
         """What is left of the budget, or of the part of it that this curator has, in its unit."""
-        return min([self.ledger.remaining, *(part.remaining for part in self.parts)])
+        return self._part.remaining(self.ledger)
+
+    @property
+    def _part(self) -> Part:
+        return self.ledger.whole if self.held is None else self.held
 
     def terms(self, round_: Round) -> Terms:
         """What the round costs and the noise it gets, or a refusal: from public facts alone."""
@@ -232,19 +242,7 @@ class Curator:
 
     def _paid(self, run: str, question: str, cost: Fraction, look: Callable[[], str]) -> str:
         """What `look` says of the rows, or said of them before in this run; the charge comes first."""
-        check_run(run)
-        taken: list[Part] = []
-        try:
-            for part in self.parts:
-                if part.take(run, question, cost):
-                    taken.append(part)  # noqa: PERF401, the next part may refuse
-            return self.ledger.release(run, question, cost, partial(sheltered, look))
-        except SulqError:
-            # Whatever a part gave for a question that was not charged after all is the part's again.
-            if taken and not self.ledger.charged(run, question):
-                for part in taken:
-                    part.give_back(run, question)
-            raise
+        return self._part.release(self.ledger, run, question, cost, partial(sheltered, look))
 
     def _release(self, round_: Round, terms: Terms) -> str:
         """Look at the rows, and say what may be said. Called once the charge is in the ledger."""
