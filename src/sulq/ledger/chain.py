@@ -140,8 +140,8 @@ def new_row(
 
 def entry_in(row: Row) -> Entry:
     """The entry in a row, if that is as it was written."""
-    number, kind, run, question, cost, answer, spent, time, previous, seal, question_hash, *further = row
     with suppress(AttributeError, TypeError, ValueError, ZeroDivisionError):  # whatever damage may look like
+        number, kind, run, question, cost, answer, spent, time, previous, seal, question_hash, *further = row
         if (seal, question_hash) == (seal_of(row), digest(question)):
             account, cap = further or (None, None)
             return Entry(
@@ -158,7 +158,7 @@ def entry_in(row: Row) -> Entry:
                 account,
                 None if cap is None else Fraction(cap),
             )
-    raise LedgerError(f"entry {number} was changed after it was written; nothing was released; {RESTORE}")
+    raise LedgerError(f"entry {row[0]} was changed after it was written; nothing was released; {RESTORE}")
 
 
 def seal_of(row: Row) -> str:

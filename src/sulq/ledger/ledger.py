@@ -20,18 +20,15 @@ from typing import Any
 from sulq.errors import LedgerError
 from sulq.inside import refuse_row_functions
 from sulq.ledger.accounts import (
-    WHOLE,
     Account,
     Books,
     check_account,
     check_covers,
-    counted,
-    standing,
 )
 from sulq.ledger.chain import RESTORE, Entry, Run, entry_in, exact_amount, head_of, runs_in
 from sulq.ledger.parts import Part
 from sulq.ledger.purpose import HEAD, JSON, differences, purpose_in, terms, whole
-from sulq.ledger.record import Record, accounts_in, find, spent_at
+from sulq.ledger.record import Record, find, spent_at
 from sulq.ledger.sqlite import SqliteStore
 from sulq.ledger.store import Store
 from sulq.wire import canonical, check_run, check_text, digest
@@ -230,7 +227,7 @@ class Ledger:
         >>> ledger.spent_of("analyst:ada"), ledger.spent_of("run:tree"), ledger.spent_of("run:forest")
         (Fraction(1, 4), Fraction(1, 4), Fraction(0, 1))
         """
-        return self._standing(account)[0].spent
+        return self._record.standing(account, self.total)[0].spent
 
     def remaining_of(self, account: str) -> Fraction:
         """What an account may still be charged: what its cap leaves, and no more than is left of the budget.
@@ -243,7 +240,8 @@ class Ledger:
         >>> ledger.remaining_of("run:tree"), ledger.remaining_of("analyst:ada")
         (Fraction(1, 4), Fraction(1, 1))
         """
-        return min(left for each in self._standing(account) if (left := each.remaining) is not None)
+        accounts = self._record.standing(account, self.total)
+        return min(left for each in accounts if (left := each.remaining) is not None)
 
     def accounts(self) -> list[Account]:
         """Every account that was charged or has a cap, as the entries say, in the order of their appearance.
@@ -297,12 +295,3 @@ class Ledger:
         if self._store.read_only:
             return Ledger.read, (self._store,)
         return partial(Ledger, schema=self.schema), (self._store, self.unit, self.total, self.facts)
-
-    def _standing(self, name: str) -> tuple[Account, Account]:
-        """An account, and the whole budget."""
-        check_account(name)
-        with self._record.transaction() as transaction:
-            known = accounts_in(transaction, name)
-            if not counted([name], known):
-                known = Books.of(self.total, map(entry_in, transaction.rows())).accounts
-            return standing(name, known), Account(WHOLE, spent_at(self._record.last(transaction)), self.total)

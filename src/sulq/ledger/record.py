@@ -18,9 +18,11 @@ from sulq.ledger.accounts import (
     accounts_of,
     capped,
     charged,
+    check_account,
     counted,
     default_of,
     row_of,
+    standing,
 )
 from sulq.ledger.chain import RESTORE, Entry, EntryKind, entry_in, faults, head_of, new_row
 from sulq.ledger.purpose import HEAD
@@ -113,6 +115,15 @@ class Record:
             return None
         transaction.put_account(row_of(after))
         return self.append(transaction, self.last(transaction), "cap", account=name, cap=cap)
+
+    def standing(self, name: str, total: Fraction) -> tuple[Account, Account]:
+        """An account with the cap that holds for it, and the whole budget."""
+        check_account(name)
+        with self.transaction() as transaction:
+            known = accounts_in(transaction, name)
+            if not counted([name], known):
+                known = Books.of(total, map(entry_in, transaction.rows())).accounts
+            return standing(name, known), Account(WHOLE, spent_at(self.last(transaction)), total)
 
     def faults(self, total: Fraction, seal: str | None) -> list[str]:
         """See `Ledger.verify`."""

@@ -35,7 +35,9 @@ TABLES = (
         BEGIN SELECT RAISE(ABORT, 'entries never change'); END""",
     """CREATE TRIGGER no_removal BEFORE DELETE ON entries
         BEGIN SELECT RAISE(ABORT, 'entries never go'); END""",
-    "CREATE TABLE accounts (name TEXT PRIMARY KEY, spent TEXT NOT NULL, cap TEXT, hash TEXT NOT NULL)",
+    """CREATE TABLE accounts (
+        name TEXT PRIMARY KEY NOT NULL, spent TEXT NOT NULL, cap TEXT, hash TEXT NOT NULL
+    ) WITHOUT ROWID""",
 )
 # Every column is taken as it stands, so that files of the first format, which has fewer, can be read too.
 SELECT = "SELECT * FROM entries"
@@ -96,7 +98,7 @@ class SqliteTransaction(Transaction):
         if self._first_format:
             return {}
         if names is None:
-            return {row[0]: row for row in self._execute("SELECT * FROM accounts ORDER BY rowid")}
+            return {row[0]: row for row in self._execute("SELECT * FROM accounts")}
         wanted = tuple(names)
         marks = ", ".join("?" * len(wanted))
         return {
