@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from sulq.errors import LedgerError
 from sulq.ledger.chain import COLUMNS, Row
 from sulq.ledger.store import Transaction
 
@@ -83,8 +82,6 @@ class SqliteTransaction(Transaction):
         return self._execute("SELECT 1 FROM entries WHERE hash = ?", (seal,)).fetchone() is not None
 
     def append(self, row: Row) -> None:
-        if self._first_format:
-            raise LedgerError("this ledger can only be read; nothing was released; open it for writing")
         self._execute(INSERT, row)
 
     def get(self, key: str) -> str | None:
