@@ -74,11 +74,11 @@ class Ledger:
         self.schema = schema
         self.whole = Part(unit, total, whole=True)
         """The whole budget, of which parts can be handed out."""
-        own_terms = terms(unit, total, facts)
+        purpose = terms(unit, total, facts)
         self._store = path if isinstance(path, Store) else SqliteStore(path)
-        self._record = Record(self._store, beginning=digest(canonical(own_terms)))
+        self._record = Record(self._store, beginning=digest(canonical(purpose)))
         self.path = self._store.path if isinstance(self._store, SqliteStore) else None
-        declared = own_terms | whole(schema)
+        declared = purpose | whole(schema)
         if not self._store.read_only:
             self._store.create(declared | {HEAD: head_of(0, self._record.beginning)})
         if different := differences(self._store.declared(), declared):

@@ -49,31 +49,33 @@ gate = threading.RLock()
 """Whoever touches a ledger's file holds it, and so does a fork."""
 
 
-class Guarded:
-    """One thread at a time, and what SQLite or the file system complain of in words that say what to do.
+FAILURES = (sqlite3.Error, UnicodeError, OSError)
 
-    Args:
-        name: how messages speak of the ledger.
-    """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+def refusal(name: str, error: BaseException) -> LedgerError:
+    """What SQLite or the file system complain of, in words that say what to do."""
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        complaint, advice = str(error), ADVICE.get(code, RESTORE)
+    elif isinstance(error, OSError):
+        complaint, advice = str(error.strerror), "see that its folder exists and may be written"
+    else:  # the error itself would carry the text
+        complaint, advice = "a text is damaged", RESTORE
+    return LedgerError(f"ledger {name}: {complaint}; nothing was released; {advice}")
 
-    def __enter__(self) -> None:
-        gate.acquire()
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        gate.release()
-        if isinstance(error, sqlite3.Error):
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            raise self._refusal(str(error), ADVICE.get(code, RESTORE)) from error
-        if isinstance(error, UnicodeError):  # would carry the text
-            raise self._refusal("a text is damaged", RESTORE) from None
-        if isinstance(error, OSError):
-            raise self._refusal(error.strerror, "see that its folder exists and may be written") from error
+def _cause(error: BaseException) -> BaseException | None:
+    return None if isinstance(error, UnicodeError) else error
 
-    def _refusal(self, complaint: str | None, advice: str) -> LedgerError:
-        return LedgerError(f"ledger {self._name}: {complaint}; nothing was released; {advice}")
+
+@contextmanager
+def guarded(name: str) -> Iterator[None]:
+    """One thread at a time, and complaints in words that say what to do."""
+    with gate:
+        try:
+            yield
+        except FAILURES as error:
+            raise refusal(name, error) from _cause(error)
 
 
 def connect(uri: str) -> sqlite3.Connection:
@@ -103,7 +105,8 @@ def patiently(step: Callable[[], T]) -> T:
 def begin(connection: sqlite3.Connection, mode: str) -> None:
     """Begin a transaction, and wait for the lock that it needs first."""
     patiently(lambda: connection.execute(f"BEGIN {mode}"))
-    patiently(lambda: connection.execute("SELECT 1 FROM sqlite_schema").fetchone())
+    if mode == "DEFERRED":  # until something is read
+        patiently(lambda: connection.execute("SELECT 1 FROM sqlite_schema").fetchone())
 
 
 def strays(path: Path) -> list[Path]:
@@ -140,7 +143,6 @@ class SqliteStore(Store):
         self.path = None if path is None else Path(path).resolve()
         self.name = "in memory" if self.path is None else str(self.path)
         self.read_only = read_only
-        self._guarded = Guarded(self.name)
         self._process = os.getpid()
         self._closed = False
         self._connection: sqlite3.Connection | None = None
@@ -149,7 +151,7 @@ class SqliteStore(Store):
             _stores.add(self)
 
     def create(self, meta: Mapping[str, str]) -> None:
-        with self._guarded:
+        with guarded(self.name):
             if self.path is None:
                 self._connection = connect(":memory:")
                 make(self._connection, meta)
@@ -157,7 +159,7 @@ class SqliteStore(Store):
                 self._create(self.path, meta)
 
     def declared(self) -> dict[str, str]:
-        with self._guarded:
+        with guarded(self.name):
             if self.path is None:
                 return self._meta(self.connection())
             if self._place is None:
@@ -177,7 +179,7 @@ class SqliteStore(Store):
     def upgrade(self) -> None:
         if self.path is None:
             return
-        with self._guarded:
+        with guarded(self.name):
             version = patiently(self._bring_into_one_file)
             if version != FORMAT:
                 with closing(connect(f"{self.path.as_uri()}?mode=rw")) as connection:
@@ -188,18 +190,22 @@ class SqliteStore(Store):
 
     @contextmanager
     def transaction(self, write: bool) -> Iterator[SqliteTransaction]:
-        with self._guarded:
-            connection = self.connection()
+        with gate:
             try:
-                begin(connection, "IMMEDIATE" if write else "DEFERRED")
-                self._check_place()
-                yield SqliteTransaction(connection, self.read_only and format_of(connection) == FIRST_FORMAT)
-                patiently(lambda: connection.execute("COMMIT"))
-            finally:
-                connection.rollback()  # nothing to do after a commit
+                connection = self.connection()
+                try:
+                    begin(connection, "IMMEDIATE" if write else "DEFERRED")
+                    self._check_place()
+                    first_format = self.read_only and format_of(connection) == FIRST_FORMAT
+                    yield SqliteTransaction(connection, first_format)
+                    patiently(lambda: connection.execute("COMMIT"))
+                finally:
+                    connection.rollback()  # nothing to do after a commit
+            except FAILURES as error:
+                raise refusal(self.name, error) from _cause(error)
 
     def close(self) -> None:
-        with self._guarded:
+        with guarded(self.name):
             self._closed = True
             self.disconnect()
 
