@@ -4,6 +4,7 @@ import re
 import shutil
 import sqlite3
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -13,6 +14,7 @@ import pytest
 import sulq
 from sulq.cli import main
 from sulq.drafts import draft
+from sulq.ledger.ledger import Ledger
 from sulq.schema import Schema
 
 
@@ -132,6 +134,32 @@ def test_a_seal_tells_an_old_copy_of_a_ledger(tmp_path: Path, capsys: pytest.Cap
     capsys.readouterr()
     assert main(["ledger", "verify", str(old), "--seal", seals[2]]) == 1
     assert "an older copy" in capsys.readouterr().out
+
+
+def test_accounts_and_caps_of_a_ledger_are_shown_where_there_are_any(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "people.ledger"
+    with Ledger(path, "epsilon", Fraction(1), {}) as ledger:
+        ledger.release("tree", "q", Fraction(1, 10), lambda: "1")
+        assert main(["ledger", "show", str(path), "--entries"]) == 0
+        assert "account" not in capsys.readouterr().out
+        ledger.set_cap("analyst:*", Fraction(1, 4))
+        ledger.set_cap("analyst:ada", Fraction(1, 2))
+        ledger.release("tree", "r", Fraction(1, 5), lambda: "1", account="analyst:ada")
+        ledger.release("tree", "s", Fraction(1, 5), lambda: "1", account="analyst:bob")
+    assert main(["ledger", "show", str(path), "--entries"]) == 0
+    lines = [re.split(r"\s*[│┃]\s*", line)[1:-1] for line in capsys.readouterr().out.splitlines()]
+    assert ["account", "spent", "cap", "left"] in lines
+    assert ["analyst:* (each)", "", "0.25", ""] in lines
+    assert ["analyst:ada", "0.2", "0.5", "0.3"] in lines
+    assert ["analyst:bob", "0.2", "0.25", "0.05"] in lines
+    assert [line[1:6] for line in lines if line[:2] == ["4", "cap"]] == [
+        ["cap", "", "analyst:ada", "", "0.1"]
+    ]
+    assert any(line[:5] == ["5", "charge", "tree", "analyst:ada", "0.2"] for line in lines)
+    assert main(["ledger", "verify", str(path)]) == 0
+    assert "is sound: 8 entries" in capsys.readouterr().out
 
 
 def test_a_ledger_is_shown_and_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

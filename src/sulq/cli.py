@@ -144,7 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     action = actions.add_parser(
         "show",
         help="print the budget, the runs and their charges",
-        description="Print what a ledger was made for, what each run was charged, and what is left.",
+        description="Print what a ledger was made for, what runs and analysts were charged, their caps, and "
+        "what is left.",
         epilog="example: sulq ledger show people.csv.ledger --entries",
     )
     action.add_argument("ledger", help="the file of a ledger")
@@ -154,8 +155,8 @@ def _parser() -> argparse.ArgumentParser:
     action = actions.add_parser(
         "verify",
         help="recompute every sum and hash",
-        description="Recompute every sum and every hash of a ledger, and say what does not fit. The exit "
-        "code is 1 if anything does not.",
+        description="Recompute every sum and every hash of a ledger, hold every charge against its caps, and "
+        "say what does not fit. The exit code is 1 if anything does not.",
         epilog="example: sulq ledger verify people.csv.ledger",
     )
     action.add_argument("ledger", help="the file of a ledger")

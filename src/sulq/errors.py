@@ -58,7 +58,14 @@ class LedgerError(SulqError):
 
 
 class BudgetError(SulqError):
-    """A charge was asked for that the budget cannot bear.
+    """A charge, or a part of a budget, was asked for that the budget cannot bear.
+
+    Args:
+        unit: what the budget is counted in.
+        requested: how much was asked for.
+        remaining: how much there is.
+        account: whose cap leaves so little, None if it is the budget itself.
+        what: what was asked for, in words.
 
     >>> error = BudgetError("epsilon", requested=Fraction(3, 4), remaining=Fraction(1, 2))
     >>> error.excess
@@ -67,15 +74,25 @@ class BudgetError(SulqError):
     the charge of epsilon = 0.75 exceeds what is left, 0.5, by 0.25; it was not made
     """
 
-    def __init__(self, unit: str, requested: Fraction, remaining: Fraction) -> None:
+    def __init__(
+        self,
+        unit: str,
+        requested: Fraction,
+        remaining: Fraction,
+        account: str | None = None,
+        what: str = "the charge",
+    ) -> None:
         self.unit = unit
         self.requested = requested
         self.remaining = remaining
+        self.account = account
+        self.what = what
         self.excess = requested - remaining
+        left = "what is left" if account is None else f"what is left of the cap of {account!r}"
         super().__init__(
-            f"the charge of {unit} = {float(requested):.6g} exceeds what is left, "
+            f"{what} of {unit} = {float(requested):.6g} exceeds {left}, "
             f"{float(remaining):.6g}, by {float(self.excess):.6g}; it was not made"
         )
 
-    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, Fraction, Fraction]]:
-        return BudgetError, (self.unit, self.requested, self.remaining)
+    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, Fraction, Fraction, str | None, str]]:
+        return BudgetError, (self.unit, self.requested, self.remaining, self.account, self.what)

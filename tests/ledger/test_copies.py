@@ -139,7 +139,7 @@ def logged(path: Path) -> None:
     def crash() -> None:
         # query_only leaves the journal as it is; it is lifted for the entry alone.
         ledger = Ledger.read(path)
-        ledger._connected().execute("PRAGMA query_only = OFF")
+        ledger._store.connection().execute("PRAGMA query_only = OFF")
         ledger.release("run", "late", COST, lambda: "2")
         os._exit(9)
 

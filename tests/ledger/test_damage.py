@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from sulq.errors import LedgerError
-from sulq.ledger import chain, sqlite
-from sulq.ledger.ledger import Entry, Ledger
+from sulq.ledger import chain, sqlite, sqlite_tables
+from sulq.ledger.chain import Entry
+from sulq.ledger.ledger import Ledger
 from tests.ledger.ledgers import (
     COST,
     FACTS,
@@ -97,13 +98,13 @@ def reseal(path: Path, *statements: str) -> list[str]:
     with closing(sqlite3.connect(path)) as connection:
         (head,) = connection.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
         with Ledger.read(path) as ledger:
-            seal = ledger._terms_hash
-        rows = connection.execute(f"{chain.SELECT} ORDER BY number").fetchall()
+            seal = ledger._record.beginning
+        rows = connection.execute(f"{sqlite_tables.SELECT} ORDER BY number").fetchall()
         for number, row in enumerate(rows, 1):
-            values = [number, *row[1:8], seal]
-            seal = chain.seal_of(values)
+            values = [number, *row[1:8], seal, "", *row[10:]]
+            values[9] = seal = chain.seal_of(values)
             connection.execute("DELETE FROM entries WHERE number = ?", (row[0],))
-            connection.execute(chain.INSERT, (*values, seal, row[10]))
+            connection.execute(sqlite_tables.INSERT, values)
         connection.execute("UPDATE meta SET value = ? WHERE key = 'head'", (f"{len(rows)} {seal}",))
         assert head != f"{len(rows)} {seal}"
         connection.commit()
@@ -126,7 +127,7 @@ def test_a_forger_of_all_hashes_cannot_hide_a_second_charge(finished: Path) -> N
     findings = reseal(
         finished,
         "DROP INDEX once",
-        f"INSERT INTO entries SELECT {copy}, question_hash FROM entries WHERE number = 19",
+        f"INSERT INTO entries SELECT {copy} FROM entries WHERE number = 19",
     )
     assert any("entry 21 is a second charge for one question" in finding for finding in findings)
 
@@ -220,8 +221,8 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_ledger_of_a_later_format_is_refused(finished: Path) -> None:
-    edit(finished, "PRAGMA user_version = 2")
-    with pytest.raises(LedgerError, match="format 2, and format 1 was expected"):
+    edit(finished, "PRAGMA user_version = 3")
+    with pytest.raises(LedgerError, match="format 3, and format 2 was expected"):
         opened(finished)
 
 
@@ -270,8 +271,8 @@ def test_a_lost_file_whose_journal_remains_is_not_a_new_budget(tmp_path: Path) -
     def crash() -> None:
         ledger = opened(path)
         ledger.release("run", "q", COST, token)
-        with ledger._transaction() as connection:
-            ledger._append(connection, "charge", "run", "another", COST, None)
+        with ledger._record.transaction(write=True) as transaction:
+            ledger._record.charge(transaction, "epsilon", Fraction(1), "run", "another", COST, None)
             os._exit(KILLED)
 
     assert ending(child(crash)) == KILLED
@@ -287,7 +288,7 @@ def test_a_lost_file_whose_journal_remains_is_not_a_new_budget(tmp_path: Path) -
 def test_a_full_database_releases_nothing_and_loses_nothing(tmp_path: Path) -> None:
     ledger = opened(tmp_path / "ledger", total=1000)
     ledger.release("run", "q", COST, lambda: "42")
-    connection = ledger._connected()
+    connection = ledger._store.connection()
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(LedgerError, match="nothing was released; make room on the disk") as refused:

@@ -204,14 +204,16 @@ def test_a_closed_ledger_releases_nothing() -> None:
 
 def test_every_commit_is_forced_to_the_disk(tmp_path: Path) -> None:
     with opened(tmp_path / "ledger") as ledger:
-        settings = [ledger._connected().execute(f"PRAGMA {name}") for name in ("journal_mode", "synchronous")]
+        settings = [
+            ledger._store.connection().execute(f"PRAGMA {name}") for name in ("journal_mode", "synchronous")
+        ]
         assert [setting.fetchone() for setting in settings] == [("delete",), (3,)]  # 3 is EXTRA
 
 
 def test_the_last_of_ten_thousand_releases_costs_no_more_than_the_first() -> None:
     """Counted in steps of SQLite's machine; and in time, taking turns with a new ledger on equal terms."""
     ledger = opened(None, total=10_000)
-    connection = ledger._connected()
+    connection = ledger._store.connection()
 
     def steps(question: int) -> int:
         count = itertools.count()

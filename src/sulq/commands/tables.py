@@ -7,6 +7,7 @@ import json
 from rich.markup import escape
 from rich.table import Table
 
+from sulq.ledger.accounts import ANALYST, default_of, standing
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import amount
 from sulq.schema import Boolean, Category, Kind, Schema
@@ -28,7 +29,7 @@ def schema_table(schema: Schema) -> Table:
 
 
 def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
-    """What a ledger was made for, its runs, and if asked for every entry."""
+    """What a ledger was made for, its accounts and caps, its runs, and if asked for every entry."""
     about = Table(show_header=False, box=None)
     about.add_row("budget", f"{amount(ledger.total)} {ledger.unit}")
     about.add_row("spent", f"{amount(ledger.spent)} ({float(ledger.spent / ledger.total):.1%})")
@@ -40,25 +41,44 @@ def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
     for run in ledger.runs():
         charges, answers = str(run.charges), str(run.answers)
         runs.add_row(escape(run.name), charges, answers, amount(run.spent), _time(run.first), _time(run.last))
-    if not entries:
-        return [about, runs]
+    tables = [about, *_accounts(ledger), runs]
+    return [*tables, _entries(ledger)] if entries else tables
 
-    lines = Table(
-        "no", "kind", "run", "cost", "spent", "question", "time", title="entries", title_justify="left"
-    )
-    for entry in ledger.entries():
-        cost = amount(entry.cost) if entry.kind == "charge" else ""
-        question = escape(_short(entry.question))
-        lines.add_row(
+
+def _accounts(ledger: Ledger) -> list[Table]:
+    """Analysts and caps, if there are any. What a run without a cap of its own has spent, the runs say."""
+    accounts = {account.name: account for account in ledger.accounts()}
+    table = Table("account", "spent", "cap", "left", title="accounts", title_justify="left")
+    for name, account in accounts.items():
+        if account.cap is not None and name == default_of(name):
+            table.add_row(f"{escape(name)} (each)", "", amount(account.cap), "")
+        elif account.cap is not None or name.startswith(ANALYST):
+            cap = standing(name, accounts).cap
+            left = amount(ledger.remaining_of(name))
+            table.add_row(escape(name), amount(account.spent), "" if cap is None else amount(cap), left)
+    return [table] if table.rows else []
+
+
+def _entries(ledger: Ledger) -> Table:
+    """Every entry, with accounts if any of them names one."""
+    entries = list(ledger.entries())
+    named = any(entry.account is not None for entry in entries)
+    columns = ["no", "kind", "run", *(["account"] if named else []), "cost", "spent", "question", "time"]
+    table = Table(*columns, title="entries", title_justify="left")
+    for entry in entries:
+        cap = f"cap {amount(entry.cap)}" if entry.cap is not None else ""
+        cells = [
             str(entry.number),
             entry.kind,
             escape(entry.run),
-            cost,
+            *([escape(entry.account or "")] if named else []),
+            amount(entry.cost) if entry.kind == "charge" else "",
             amount(entry.spent),
-            question,
+            cap or escape(_short(entry.question)),
             _time(entry.time),
-        )
-    return [about, runs, lines]
+        ]
+        table.add_row(*cells)
+    return table
 
 
 def _short(question: str) -> str:

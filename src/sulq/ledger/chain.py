@@ -1,25 +1,46 @@
-"""The lines of a ledger: how they are written, sealed, and found out if they were changed."""
+"""The lines of a ledger: how they are written, sealed, and found out if they were changed.
+
+An entry's hash covers the entry and the hash of the entry before it. So whoever changes one has to change all
+that follow, and the last of them, the seal, shows it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from sulq.errors import LedgerError
 from sulq.wire import canonical, digest
 
-EntryKind = Literal["charge", "answer"]
+EntryKind = Literal["charge", "answer", "cap"]
 RESTORE = "bring back a sound copy, or name another file if this one never was a ledger"
+Row = Sequence[Any]
+"""An entry as a store keeps it: the values of COLUMNS, in that order. Amounts are texts, as "1/10"."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a ledger: a charge, which has no answer, or an answer, which has no cost of its own.
+    """One line of a ledger.
 
-    `spent` is the sum of all charges up to this line, `time` is UTC, `previous` the hash of the line before.
+    A charge has a cost and no answer. An answer has no cost. A cap has neither: it says how much an account
+    may be charged from then on.
+
+    Args:
+        number: 1 for the first line, and so on.
+        kind: "charge", "answer" or "cap".
+        run: the run that asked, "" for a cap.
+        question: what was asked, "" for a cap.
+        cost: what was charged, 0 but for a charge.
+        answer: what was answered, None but for an answer.
+        spent: the sum of all charges up to this line.
+        time: when the line was written, in UTC.
+        previous: the hash of the line before, or of what the ledger was made for.
+        hash: the hash of this line.
+        account: who was charged, if that was said, or whose cap this is.
+        cap: how much the account may be charged in all, None but for a cap.
 
     >>> from sulq.ledger.ledger import Ledger
     >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
@@ -40,11 +61,21 @@ class Entry:
     time: str
     previous: str
     hash: str
+    account: str | None = None
+    cap: Fraction | None = None
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run was charged and answered, from its first entry's time to its last's.
+    """What one run was charged and answered.
+
+    Args:
+        name: the run's name.
+        charges: how many questions were charged.
+        answers: how many of them were answered.
+        spent: the sum of its charges.
+        first: the time of its first entry.
+        last: the time of its last entry.
 
     >>> from sulq.ledger.ledger import Ledger
     >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
@@ -62,15 +93,104 @@ class Run:
     last: str
 
 
-COLUMNS = [field.name for field in fields(Entry)]
-SELECT = f"SELECT {', '.join(COLUMNS)}, question_hash FROM entries"
-INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))}, ?)"
+SEALED = ("number", "kind", "run", "question", "cost", "answer", "spent", "time", "previous")
+COLUMNS = (*SEALED, "hash", "question_hash", "account", "cap")
+"""What a store keeps of an entry. The first format of a file did not have the last two."""
 
 
-def faults(rows: Iterable[Sequence[Any]], seal: str, head: str | None, total: Fraction) -> Iterator[str]:
+class Rules(Protocol):
+    """Who says whether an entry is allowed after those before it."""
+
+    def enter(self, entry: Entry) -> Iterable[str]:
+        """What is wrong with an entry that comes next, in words."""
+
+    def miss(self) -> None:
+        """An entry that comes next cannot be read."""
+
+
+def new_row(
+    after: Entry | None,
+    beginning: str,
+    time: str,
+    kind: EntryKind,
+    *,
+    run: str = "",
+    question: str = "",
+    cost: Fraction = Fraction(0),
+    answer: str | None = None,
+    account: str | None = None,
+    cap: Fraction | None = None,
+) -> Row:
+    """The row of an entry that continues a chain.
+
+    Args:
+        after: the last entry, None if there is none yet.
+        beginning: the hash that the first entry continues.
+        time: when the entry is written.
+        kind, run, question, cost, answer, account, cap: as in `Entry`.
+    """
+    number, spent, previous = 0, Fraction(0), beginning
+    if after is not None:
+        number, spent, previous = after.number, after.spent, after.hash
+    about = (run, question, as_text(cost), answer, as_text(spent + cost), time, previous)
+    further = (account, None if cap is None else as_text(cap))
+    row = (number + 1, kind, *about)
+    return (*row, _seal(row, *further), digest(question), *further)
+
+
+def entry_in(row: Row) -> Entry:
+    """The entry in a row, if that is as it was written."""
+    with suppress(AttributeError, TypeError, ValueError, ZeroDivisionError):  # whatever damage may look like
+        number, kind, run, question, cost, answer, spent, time, previous, seal, question_hash, *further = row
+        if (seal, question_hash) == (seal_of(row), digest(question)):
+            account, cap = further or (None, None)
+            return Entry(
+                number,
+                kind,
+                run,
+                question,
+                Fraction(cost),
+                answer,
+                Fraction(spent),
+                time,
+                previous,
+                seal,
+                account,
+                None if cap is None else Fraction(cap),
+            )
+    raise LedgerError(f"entry {row[0]} was changed after it was written; nothing was released; {RESTORE}")
+
+
+def seal_of(row: Row) -> str:
+    """The hash that the entry in a row must have."""
+    return _seal(row, *row[len(SEALED) + 2 :])
+
+
+def _seal(row: Row, account: str | None = None, cap: str | None = None) -> str:
+    sealed = dict(zip(SEALED, row, strict=False))
+    # An entry without an account has the hash that it had before there were accounts.
+    if account is not None:
+        sealed["account"] = account
+    if cap is not None:
+        sealed["cap"] = cap
+    return digest(canonical(sealed))
+
+
+def head_of(number: int, seal: str) -> str:
+    """How a ledger ends, kept apart from the entries so that a missing last one shows."""
+    return f"{number} {seal}"
+
+
+def faults(rows: Iterable[Row], seal: str, head: str | None, rules: Rules) -> Iterator[str]:
+    """What is wrong with a chain, in words.
+
+    Args:
+        rows: its entries, in order.
+        seal: the hash that the first of them must continue.
+        head: how the chain should end.
+        rules: says what is wrong with entries that are as they were written.
+    """
     number = 0
-    spent: Fraction | None = Fraction(0)
-    seen: set[tuple[str, str, str]] = set()
     for row in rows:
         here = f"entry {row[0]}"
         if row[0] != number + 1:
@@ -82,36 +202,23 @@ def faults(rows: Iterable[Sequence[Any]], seal: str, head: str | None, total: Fr
             entry = entry_in(row)
         except LedgerError:
             yield f"{here} was changed after it was written"
-            spent = None
+            rules.miss()
             continue
-        if entry.cost < 0 or (spent is not None and entry.spent != spent + entry.cost):
-            yield f"{here} says that {entry.spent} is spent, which is not what the charges add up to"
-        if entry.spent > total:
-            yield f"{here} brings the charges to {entry.spent}, and the budget is {total}"
-        if (entry.kind, entry.run, entry.question) in seen:
-            yield f"{here} is a second {entry.kind} for one question of run {entry.run!r}"
-        if entry.kind == "answer" and ("charge", entry.run, entry.question) not in seen:
-            yield f"{here} answers a question of run {entry.run!r} that was not charged before"
-        seen.add((entry.kind, entry.run, entry.question))
-        spent = entry.spent
-    if head != f"{number} {seal}":
+        yield from rules.enter(entry)
+    if head != head_of(number, seal):
         yield f"entry {number} is not how the ledger ended: what came last was removed, changed or added"
 
 
-def entry_in(row: Sequence[Any]) -> Entry:
-    """The entry in a row, if that is as it was written."""
-    number, kind, run, question, cost, answer, spent, time, previous, seal, question_hash = row
-    with suppress(AttributeError, TypeError, ValueError, ZeroDivisionError):  # whatever damage may look like
-        if (seal, question_hash) == (seal_of(row), digest(question)):
-            return Entry(
-                number, kind, run, question, Fraction(cost), answer, Fraction(spent), time, previous, seal
-            )
-    raise LedgerError(f"entry {number} was changed after it was written; nothing was released; {RESTORE}")
-
-
-def seal_of(row: Sequence[Any]) -> str:
-    """The hash of an entry: of all its columns but the last, with the hash of the entry before among them."""
-    return digest(canonical(dict(zip(COLUMNS[:-1], row, strict=False))))
+def runs_in(entries: Iterable[Entry]) -> list[Run]:
+    """The runs of a ledger, in the order in which they began."""
+    runs: dict[str, Run] = {}
+    for entry in entries:
+        if entry.kind != "cap":
+            run = runs.get(entry.run, Run(entry.run, 0, 0, Fraction(0), entry.time, entry.time))
+            charges = run.charges + (entry.kind == "charge")
+            answers = run.answers + (entry.kind == "answer")
+            runs[run.name] = Run(run.name, charges, answers, run.spent + entry.cost, run.first, entry.time)
+    return list(runs.values())
 
 
 def as_text(value: Fraction) -> str:
@@ -120,5 +227,5 @@ def as_text(value: Fraction) -> str:
 
 def exact_amount(amount: Fraction) -> Fraction:
     if not isinstance(amount, Fraction) or amount < 0:
-        raise LedgerError(f"a budget or a charge is an exact Fraction of at least 0, not {amount!r}")
+        raise LedgerError(f"a budget, a cap or a charge is an exact Fraction of at least 0, not {amount!r}")
     return amount

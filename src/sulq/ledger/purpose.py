@@ -16,6 +16,8 @@ JSON: TypeAlias = "str | int | float | bool | list[JSON] | dict[str, JSON] | Non
 
 SCHEMA = "schema"
 """Where a file keeps the whole schema. It is no term: the fact of that name is its hash, and is compared."""
+HEAD = "head"
+"""Where a file keeps how its entries end. It is no term either."""
 FACT = "fact "
 WORDS = {
     "rows": "the number of rows",
@@ -36,13 +38,28 @@ def whole(schema: JSON) -> dict[str, str]:
     return {} if schema is None else {SCHEMA: json.dumps(schema)}
 
 
+def purpose_in(kept: Mapping[str, str]) -> tuple[str, Fraction, dict[str, JSON], JSON]:
+    """The unit, the total, the facts and the schema that a file was made for.
+
+    Raises KeyError, TypeError, ValueError or ZeroDivisionError if it no longer says so.
+    """
+    facts = {
+        name.removeprefix(FACT): json.loads(value)
+        for name, value in kept.items()
+        if name not in ("unit", "total", SCHEMA, HEAD)
+    }
+    return kept["unit"], Fraction(kept["total"]), facts, json.loads(kept.get(SCHEMA, "null"))
+
+
 def differences(kept: Mapping[str, str], given: Mapping[str, str]) -> list[str]:
     """In which terms two ledgers differ, in words; each has its terms, and perhaps a schema beside them."""
     return list(_differences(kept, given))
 
 
 def _differences(kept: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
-    different = [name for name in {**kept, **given} if kept.get(name) != given.get(name) and name != SCHEMA]
+    different = [
+        name for name in {**kept, **given} if kept.get(name) != given.get(name) and name not in (SCHEMA, HEAD)
+    ]
     # A promise says its unit and its total too, in a way that people know.
     if f"{FACT}promise" not in different and {"unit", "total"}.intersection(different):
         yield f"the budget was {_budget(kept)} and is {_budget(given)}"

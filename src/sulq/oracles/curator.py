@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from sulq.errors import BudgetError, SulqError, sheltered
+from sulq.errors import BudgetError, sheltered
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
-from sulq.numbers import Numeric
+from sulq.numbers import Numeric, rational
 from sulq.privacy.calibration import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.former import former_data
@@ -26,7 +26,7 @@ from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.offer import LARGEST_SCORE, Offer
 from sulq.talk.row_questions import RowQuestion
-from sulq.wire import canonical, check_run
+from sulq.wire import canonical
 
 
 @dataclass
@@ -39,7 +39,8 @@ class Curator:
         offer: what it offers: what a round costs, and how well it is answered.
         source: the rows.
         ledger: the record of what was spent.
-        parts: the parts of the budget that this curator is confined to, one within the other.
+        held: the part of the budget that this curator was handed out, or None if it has the whole.
+        account: the account of whoever asks, or None.
 
     >>> import sulq
     >>> curator = sulq.randhie().curator(epsilon=1)
@@ -54,7 +55,8 @@ class Curator:
     offer: Offer
     source: Sums
     ledger: Ledger
-    parts: tuple[Part, ...] = ()
+    held: Part | None = None
+    account: str | None = None
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 
@@ -89,8 +91,9 @@ class Curator:
         if ahead.share is not None and self.offer.unit != "queries":
             cost = max(cost, ahead.share * self.offer.allowance * self.offer.total)
         cost += sum((self.cost(other) for other in ahead.later), ahead.reserve)
-        if cost > self.remaining:
-            raise BudgetError(self.offer.unit, cost, self.remaining)
+        left = min(self.remaining, self.ledger.remaining_of(f"run:{run}"))
+        if cost > left:
+            raise BudgetError(self.offer.unit, cost, left)
         return True
 
     def cost(self, round_: Round) -> Fraction:
@@ -107,11 +110,31 @@ class Curator:
     def part(self, share: Numeric) -> Curator:
         """A curator on the same ledger to whom only this share of the budget is the whole.
 
-        That is also the most that everything asked of it can cost, by shares or by tolerances.
+        That is also the most that everything asked of it can cost, by shares or by tolerances. What it was
+        given is taken from this curator for good, whether or not it is spent; see `sulq.ledger.parts.Part`.
+
+        >>> import sulq
+        >>> curator = sulq.randhie().curator(epsilon=1)
+        >>> one, other = curator.part("3/10"), curator.part("3/10")
+        >>> one.remaining, other.remaining, curator.remaining
+        (Fraction(3, 10), Fraction(3, 10), Fraction(2, 5))
         """
-        offer = self.offer.part(share)
-        limit = Part(offer.unit, offer.allowance * offer.total)
-        return replace(self, offer=offer, parts=(*self.parts, limit))
+        portion = rational("share", share, most=1)
+        return replace(self, offer=self.offer.part(portion), held=self._part.hand_out(portion))
+
+    def for_analyst(self, name: str) -> Curator:
+        """The same curator, asked by an analyst, whose account may have a cap; see `Ledger.set_cap`.
+
+        Args:
+            name: the analyst's name.
+
+        >>> import sulq
+        >>> curator = sulq.randhie().curator(epsilon=1)
+        >>> curator.ledger.set_cap("analyst:ada", Fraction(1, 4))
+        >>> curator.for_analyst("ada").remaining, curator.remaining
+        (Fraction(1, 4), Fraction(1, 1))
+        """
+        return replace(self, account=f"analyst:{name}")
 
     @property
     def schema(self) -> Schema:
@@ -129,8 +152,13 @@ class Curator:
 
     @property
     def remaining(self) -> Fraction:
-        """What is left of the budget, or of the part of it that this curator has, in its unit."""
-        return min([self.ledger.remaining, *(part.remaining for part in self.parts)])
+        """What is left of the budget, of the part that this curator has, and of the cap of who asks."""
+        left = self._part.remaining(self.ledger)
+        return left if self.account is None else min(left, self.ledger.remaining_of(self.account))
+
+    @property
+    def _part(self) -> Part:
+        return self.ledger.whole if self.held is None else self.held
 
     def _entry(self, asked: dict[str, Any]) -> tuple[str, str | None]:
         """What the ledger knows a question by, and what a ledger of version 0 knew it by, if it did."""
@@ -142,19 +170,10 @@ class Curator:
         self, run: str, question: str, cost: Fraction, look: Callable[[], str], formerly: str | None
     ) -> str:
         """What `look` says of the rows, or said of them before in this run; the charge comes first."""
-        check_run(run)
-        taken: list[Part] = []
-        try:
-            for part in self.parts:
-                if part.take(run, question, cost):
-                    taken.append(part)  # noqa: PERF401, the next part may refuse
-            return self.ledger.release(run, question, cost, partial(sheltered, look), formerly=formerly)
-        except SulqError:
-            # Whatever a part gave for a question that was not charged after all is the part's again.
-            if taken and not self.ledger.charged(run, question, formerly=formerly):
-                for part in taken:
-                    part.give_back(run, question)
-            raise
+        look = partial(sheltered, look)
+        return self._part.release(
+            self.ledger, run, question, cost, look, account=self.account, formerly=formerly
+        )
 
     def _release(self, round_: Round, terms: Terms) -> str:
         """Look at the rows, and say what may be said. Called once the charge is in the ledger."""

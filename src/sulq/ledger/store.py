@@ -1,0 +1,111 @@
+"""What a ledger needs of the place where it is kept. Another database is another `Store`.
+
+A store keeps rows and texts, and knows nothing of hashes, budgets and accounts. It promises three things:
+
+- what was done in a transaction is done as a whole or not at all, and once it is committed it stays, whatever
+  then happens to the process or the machine;
+- a transaction that writes keeps all other writers out from its beginning, in all threads and processes;
+- a transaction sees one state of the ledger throughout.
+
+Whatever goes wrong in a store is a LedgerError of one line that ends with what to do, and never repeats a
+question or an answer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+
+from sulq.ledger.chain import Row
+
+
+class Transaction(ABC):
+    """What can be done with a ledger's rows while nobody changes them.
+
+    A row of an entry has the values of `chain.COLUMNS`, or all of them but the last two if it was written
+    before there were accounts. A row of an account is as `accounts.row_of` makes it.
+    """
+
+    @abstractmethod
+    def last(self) -> Row | None:
+        """The entry with the highest number, None if there is none."""
+
+    @abstractmethod
+    def hash_at(self, number: int) -> str | None:
+        """The hash of an entry, None if there is no entry of that number."""
+
+    @abstractmethod
+    def find(self, run: str, question_hash: str) -> Iterable[Row]:
+        """The charge and the answer of a question in a run, as far as there are any."""
+
+    @abstractmethod
+    def rows(self) -> Iterable[Row]:
+        """All entries, in the order of their numbers. Read to the end within the transaction."""
+
+    @abstractmethod
+    def has_hash(self, seal: str) -> bool:
+        """Whether an entry has this hash."""
+
+    @abstractmethod
+    def append(self, row: Row) -> None:
+        """Add an entry. An entry of the same number, or of the same run, question and kind, is an error."""
+
+    @abstractmethod
+    def get(self, key: str) -> str | None:
+        """One of the texts beside the entries."""
+
+    @abstractmethod
+    def put(self, key: str, value: str) -> None:
+        """Change one of the texts beside the entries that are there since the ledger was created."""
+
+    @abstractmethod
+    def accounts(self, names: Iterable[str] | None = None) -> Mapping[str, Row]:
+        """The rows of these accounts as far as there are any, or of all accounts, by their names."""
+
+    @abstractmethod
+    def put_account(self, row: Row) -> None:
+        """Write the row of an account, in the place of what was there."""
+
+    @abstractmethod
+    def damage(self) -> list[str]:
+        """What the database itself finds wrong with its tables, in words."""
+
+
+class Store(ABC):
+    """A place where one ledger is kept.
+
+    A store that can be pickled is in another process the same place. One that cannot raises a LedgerError.
+
+    `name` is how messages speak of the place; it never has a password in it. `read_only`: whether nothing may
+    be written.
+    """
+
+    name: str
+    read_only: bool
+
+    @abstractmethod
+    def create(self, meta: Mapping[str, str]) -> None:
+        """Make an empty ledger with these texts beside it, whole or not at all, unless there is a ledger."""
+
+    @abstractmethod
+    def declared(self) -> dict[str, str]:
+        """All texts beside the entries. What is no ledger, of a later format, or damaged is refused."""
+
+    @abstractmethod
+    def upgrade(self) -> None:
+        """Bring a ledger of an earlier version into today's form; others may try to at the same time."""
+
+    @abstractmethod
+    def transaction(self, write: bool) -> AbstractContextManager[Transaction]:
+        """A transaction: committed at the end, undone if something is raised.
+
+        A place that is not the one that was opened, or a closed store, is refused at the beginning.
+
+        Args:
+            write: whether something will be written. Then others who want to write wait, from now on.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the place; from now on every transaction is refused."""
