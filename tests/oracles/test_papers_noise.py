@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.privacy.calibration import SumFacts
 from sulq.privacy.conversion import rho_of
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from sulq.privacy.terms import SumFacts
 from sulq.theory.emulation import repetitions
 from tests.oracles.curators import people, terms
 

@@ -16,6 +16,7 @@ from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.rules import ONE, ParityRule, Rule, Selected
 from sulq.hypotheses.tree import End, Split, Tree
 from sulq.theory.masked_parity import MaskedParityRule
@@ -52,6 +53,8 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
         return MaskedParityRule(schema, ORIGIN, names, "sick", "sick", (1,) * len(names), 0)
     if kind is ParityRule:
         return ParityRule(schema, ORIGIN, tuple(sulq.col(name) > 1 for name in names), (1,) * len(names))
+    if kind is Nothing:
+        return Nothing(schema, ORIGIN, " ".join(" ".join(names).split()), 0.05)
     if kind is Selected:
         rule = Rule(schema, None, tuple(sulq.col(name) > 1 for name in names))
         return Selected(schema, ORIGIN, rule.expression, rule.describe())

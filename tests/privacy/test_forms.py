@@ -82,7 +82,7 @@ def test_the_names_on_the_wire_are_those_of_version_1() -> None:
         ({"is": "laplace", "total": "1", "promise": 7}, "a promise is a text, not 7"),
         (
             {"is": "sulq laplace", "epsilon": "1", "queries": 0},
-            "need a number of queries, T, from 1 on, not 0",
+            "must be a whole number from 1, got 0",
         ),
     ],
 )

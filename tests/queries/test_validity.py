@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import sulq
-from sulq.privacy.calibration import Contest, Gaussian, Laplace, SumFacts, Terms
+from sulq.privacy.calibration import Gaussian, Laplace
+from sulq.privacy.terms import Contest, SumFacts, Terms
 from sulq.queries import facts as facts_module
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import MOST_DEPTH, Column, Node

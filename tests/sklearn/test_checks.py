@@ -74,7 +74,7 @@ ESTIMATORS: list[Any] = [
 @pytest.fixture(autouse=True)
 def first_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without noise the choice is any of the best, and on the checks' few rows there are often several."""
-    monkeypatch.setattr("sulq.learners.select.choose", lambda _, scores: int(scores.argmax()))
+    monkeypatch.setattr("sulq.classes.pick.choose", lambda _, scores: int(scores.argmax()))
 
 
 def exemptions(estimator: Any) -> dict[str, str]:

@@ -18,8 +18,8 @@ from sulq.classes.base import HypothesisClass, Setting, check_size, class_of
 from sulq.classes.sizes import occam_rows
 from sulq.errors import QueryError
 from sulq.numbers import make_rational, percent
-from sulq.privacy.calibration import Contest, Pure, Settled, Way
 from sulq.privacy.many_candidates import choose
+from sulq.privacy.terms import Contest, Pure, Settled, Way
 from sulq.queries.attributes import condition
 from sulq.queries.expressions import Node, col
 from sulq.queries.nodes import node_of

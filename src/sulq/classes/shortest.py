@@ -29,11 +29,11 @@ from sulq.classes.base import HypothesisClass, Look, Setting, check_size, class_
 from sulq.classes.sizes import occam_rows
 from sulq.errors import QueryError
 from sulq.numbers import make_rational, percent
-from sulq.privacy.calibration import Contest, Settled
 from sulq.privacy.coins import shuffled
 from sulq.privacy.many_candidates import choose
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.privacy.selection import PermuteAndFlip
+from sulq.privacy.terms import Contest, Settled
 from sulq.queries.attributes import condition
 from sulq.queries.expressions import Node
 from sulq.queries.nodes import node_of

@@ -12,9 +12,9 @@ import numpy as np
 from sulq.classes.sizes import Amplification, ParityPlan, parity_plan
 from sulq.errors import QueryError
 from sulq.numbers import make_rational, percent
-from sulq.privacy.calibration import Contest, Settled
 from sulq.privacy.gf2 import equations, solve
 from sulq.privacy.parity import ParityMechanism, Sampling, best_of, first_of
+from sulq.privacy.terms import Contest, Settled
 from sulq.queries.attributes import condition
 from sulq.queries.expressions import Node
 from sulq.queries.nodes import node_of

@@ -46,6 +46,12 @@ def ledger_file(source: Source, named: str | None, exact: bool = False) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
+def check_clusters(clusters: int, rows: int | None) -> None:
+    """That there are no more clusters than rows, where their number may be said."""
+    if rows is not None and clusters > rows:
+        raise SulqError(f"{clusters} clusters are more than there are rows, {rows}; nothing was spent")
+
+
 def check_writable(options: argparse.Namespace, ledger: Path) -> None:
     """That the results can be written, and over nothing that is needed."""
     needed = {Path(path).resolve() for path in (options.data, options.schema, ledger)}

@@ -8,11 +8,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.checks import budget_given, check_writable, ledger_file
+from sulq.commands.checks import budget_given, check_clusters, check_writable, ledger_file
 from sulq.commands.command import Command
 from sulq.commands.learners import run_name
 from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn
 from sulq.errors import LedgerError, SulqError
+from sulq.learners.kmeans import KMeans
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import differences, terms, whole
 from sulq.numbers import amount
@@ -52,6 +53,8 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
         plan = run.rehearse(options.rows)
         show_rehearsal(plan, _left(ledger, schema, plan.promise, options), console)
         return 0
+    if isinstance(learner, KMeans) and budget is not None:
+        check_clusters(learner.k, run.offer.rows)
     errors = Console(stderr=True)
     if budget is None:
         warn(errors)

@@ -24,7 +24,7 @@ class Report(Versioned):
 
     >>> report = Report("x", np.array([True]))
     >>> report.to_json()
-    '{"report":1,"item":"x","numbers":[1]}'
+    '{"item":"x","numbers":[1],"report":1}'
     >>> Report.from_json(report.to_json()) == report
     True
     """

@@ -15,7 +15,7 @@ from sulq.errors import BudgetError, sheltered
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, rational
-from sulq.privacy.calibration import Pure, Terms
+from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.former import former_data
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round

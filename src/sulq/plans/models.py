@@ -27,6 +27,20 @@ from sulq.theory.theorems import local_rows, private_rows, relabelled_rows, samp
 MANY = 2**50
 """People enough for every cohort to be its part of them, to the last digit."""
 Model = Literal["exact", "sample", "curator", "crowd"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What `plan` was asked for; None is not given."""
+
+    error: Fraction | None
+    confidence: Fraction | None
+    epsilon: Fraction | None
+    rows: int | None
+    model: Model
+    rate: Fraction
+
+
 Failing = Callable[[int], float]
 
 

@@ -18,7 +18,7 @@ from sulq.learners.select import Select
 from sulq.numbers import Numeric, fraction, whole
 from sulq.plans.bounds import Both, Bounds, Figures, Goal, offer, short, solved
 from sulq.plans.decisions import label_of
-from sulq.plans.models import Model, theorem
+from sulq.plans.models import Model, Wanted, theorem
 from sulq.plans.rehearsal import Known, Rehearsal, rehearse
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
@@ -99,9 +99,9 @@ def plan(
         raise QueryError(f"the model is one of {', '.join(get_args(Model))}, not {model!r}")
     if rows is not None:
         rows = whole("rows", rows, 1)
-    if not isinstance(learner, Learner | Parity | Select):
+    if not isinstance(learner, Learner):
         raise QueryError(f"a plan is for a learner, not for {type(learner).__name__}")
-    wanted = _Wanted(
+    wanted = Wanted(
         _given("error", error),
         _given("confidence", confidence),
         _given("epsilon", epsilon),
@@ -116,19 +116,7 @@ def plan(
     return _rehearsed(learner, declared, wanted, known)
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What `plan` was asked for; None is not given."""
-
-    error: Fraction | None
-    confidence: Fraction | None
-    epsilon: Fraction | None
-    rows: int | None
-    model: Model
-    rate: Fraction
-
-
-def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schema, wanted: _Wanted) -> Plan:
+def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schema, wanted: Wanted) -> Plan:
     if schema.rows_per_unit > 1:
         raise QueryError(
             "where a person may have several rows, rows are no independent draws, and the theorems do not "
@@ -168,7 +156,7 @@ def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schem
     )
 
 
-def _terms(learner: Any, wanted: _Wanted) -> Goal:
+def _terms(learner: Any, wanted: Wanted) -> Goal:
     """What is given, what is the learner's own, and what is asked for."""
     exactly, private = isinstance(learner, MaskedParity), wanted.model in ("curator", "crowd")
     if exactly and wanted.error is not None:
@@ -193,7 +181,7 @@ def _terms(learner: Any, wanted: _Wanted) -> Goal:
     )
 
 
-def _check_terms(learner: Any, schema: Schema, wanted: _Wanted, terms: Goal) -> None:
+def _check_terms(learner: Any, schema: Schema, wanted: Wanted, terms: Goal) -> None:
     """Refuse what no number of rows can give, and say what some can."""
     if terms.error is not None and not terms.exactly and not 0 < terms.error < 1:
         other = replace(terms, error=Fraction(1, 100))
@@ -215,7 +203,7 @@ def _check_terms(learner: Any, schema: Schema, wanted: _Wanted, terms: Goal) -> 
         )
 
 
-def _offer(learner: Any, schema: Schema, wanted: _Wanted, terms: Goal, lead: str = "") -> str:
+def _offer(learner: Any, schema: Schema, wanted: Wanted, terms: Goal, lead: str = "") -> str:
     """What would be possible, in words, if what else was asked for makes sense."""
     try:
         return f"; {lead}{offer(_bounds(learner, schema, wanted), terms)}"
@@ -223,7 +211,7 @@ def _offer(learner: Any, schema: Schema, wanted: _Wanted, terms: Goal, lead: str
         return ""
 
 
-def _bounds(learner: Any, schema: Schema, wanted: _Wanted) -> Bounds:
+def _bounds(learner: Any, schema: Schema, wanted: Wanted) -> Bounds:
     if isinstance(learner, Conjunction | MaskedParity):
         return StatisticalBounds(learner, schema, wanted.model, wanted.rate)
     if wanted.model != "curator" or wanted.rate:
@@ -260,7 +248,7 @@ def _released(learner: Any, figures: Figures) -> Plan:
     )
 
 
-def _oracle(learner: Any, wanted: _Wanted, figures: Figures) -> str:
+def _oracle(learner: Any, wanted: Wanted, figures: Figures) -> str:
     private = "" if figures.epsilon.tight is None else f"epsilon={figures.epsilon.tight:.10g}"
     said = f"source.{wanted.model}({'fresh=False' if wanted.model == 'sample' else private})"
     if wanted.rate:
@@ -268,7 +256,7 @@ def _oracle(learner: Any, wanted: _Wanted, figures: Figures) -> str:
     return said
 
 
-def _rehearsed(learner: Learner[Any], schema: Schema, wanted: _Wanted, known: Known | None) -> Plan:
+def _rehearsed(learner: Learner[Any], schema: Schema, wanted: Wanted, known: Known | None) -> Plan:
     """No theorem: what the learner asks of made-up rows, what it pays, and how well it is answered."""
     name = type(learner).__name__
     if wanted.error is not None or wanted.confidence is not None or wanted.rate:

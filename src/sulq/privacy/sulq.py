@@ -16,8 +16,8 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
-from sulq.privacy.calibration import Contest, SumFacts, Terms
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.terms import Contest, SumFacts, Terms
 
 UPWARD = 1 + Fraction(1, 2**40)
 """More than the rounding of the logarithm below, and enough to make the paper's > strict."""

@@ -4,6 +4,8 @@ An expression is a small tree. Each node says what is known of its value before 
 computes its value on a block of encoded rows (`value`) and the sum of it (`sums`), and has a canonical form
 as data (`form`), so that equal questions are recognised, stored and sent. Nothing about a bound is ever
 taken on trust: it follows from the schema.
+
+This module is long because expressions make each other: the + of a node makes an `Add`, which is a node.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from typing import Any
 
 from sulq.errors import BudgetError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis
-from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
 from sulq.numbers import amount
 from sulq.oracles.assembly import offered
@@ -78,10 +77,6 @@ class Run:
             return
         offer = self.offer
         cost = offer.cost(first)
-        if isinstance(self.learner, KMeans) and offer.rows is not None and self.learner.k > offer.rows:
-            raise SulqError(
-                f"{self.learner.k} clusters are more than there are rows, {offer.rows}; nothing was spent"
-            )
         if cost > offer.total:
             raise BudgetError(offer.unit, cost, offer.total)
 
@@ -136,7 +131,8 @@ class Run:
                 if not spent:
                     raise
                 paid = spending(spent, curator.offer.unit)
-                raise SulqError(f"{error}; run {self.name} has spent {paid} so far: {GOES_ON}") from error
+                error.args = (f"{error}; run {self.name} has spent {paid} so far: {GOES_ON}",)
+                raise
             account = Account(self.budget, self.neighbours, self._file(curator), curator.remaining)
             return self._outcome(hypothesis, watched, account)
 

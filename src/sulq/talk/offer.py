@@ -12,9 +12,10 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
-from sulq.privacy.calibration import Calibration, Contest, Settled, SumFacts, Terms
+from sulq.privacy.calibration import Calibration
 from sulq.privacy.noise import Noise
 from sulq.privacy.reading import calibration_of
+from sulq.privacy.terms import Contest, Settled, SumFacts, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Neighbours, Query, moves, reach

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.privacy.calibration import Contest, Settled
+from sulq.privacy.terms import Contest, Settled
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Node
 from sulq.queries.query import Neighbours, Query

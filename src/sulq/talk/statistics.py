@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.privacy.calibration import Pure, Settled
 from sulq.privacy.noise import Noise as Distribution
+from sulq.privacy.terms import Pure, Settled
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Column, Node
 from sulq.queries.facts import Number

@@ -1,0 +1,96 @@
+"""What is public about the sums and the choices of a round, and the terms on which they are released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, get_args
+
+from sulq.errors import QueryError
+from sulq.privacy.noise import Noise
+from sulq.privacy.selection import Selection
+
+
+@dataclass(frozen=True)
+class SumFacts:
+    """What is public about one vector of sums, in natural units."""
+
+    step: Fraction
+    """One step of its grid."""
+    width: int
+    moves1: Fraction
+    """How far one person moves it in the 1-norm."""
+    moves2: Fraction
+    """The square of how far one person moves it in the 2-norm."""
+    size: Fraction
+    """The most one row adds to any coordinate."""
+    reach: Fraction
+    """How far one person moves any coordinate."""
+    weight: Fraction
+    tolerance: Fraction | None = None
+    beta: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        moved = (self.moves1 > 0, self.moves2 > 0, self.reach > 0)
+        if min(self.moves1, self.moves2, self.reach, self.size) < 0 or len(set(moved)) > 1:
+            raise QueryError("the bounds on what one person moves contradict each other")
+        if self.step <= 0 or self.weight <= 0 or self.width < 1:
+            raise QueryError("a sum needs a positive weight, a positive step and at least one coordinate")
+
+
+Way = Literal["usual", "permute-and-flip", "exponential", "pure"]
+"""How a contest is settled: as the budget has it cheapest, by a mechanism by name, or by one of its own."""
+
+
+@dataclass(frozen=True)
+class Pure:
+    """What a mechanism of its own may spend: it is ε-differentially private, whatever it does.
+
+    Args:
+        epsilon: the ε that is promised to a person.
+    """
+
+    epsilon: Fraction
+
+
+Settled: TypeAlias = Selection | Pure
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What is public about one choice, in steps of its scores."""
+
+    moves: int
+    """How far one person moves a score."""
+    monotone: bool
+    """Whether one person moves all scores the same way."""
+    size: int
+    """The most one row adds to a score."""
+    weight: Fraction
+    way: Way = "usual"
+
+    def __post_init__(self) -> None:
+        if self.way not in get_args(Way):
+            raise QueryError(
+                f"a choice is made in one of the ways {', '.join(get_args(Way))}, not {self.way!r}"
+            )
+        if self.moves < 0 or self.size < 1 or self.weight <= 0:
+            raise QueryError("a choice needs a positive weight and size, and moves of at least 0")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A cost and what it buys: noise for each sum, a mechanism for each contest, where anybody moves it."""
+
+    cost: Fraction
+    noises: tuple[Noise | None, ...]
+    selections: tuple[Settled | None, ...] = ()
+
+    def check(self, sums: Sequence[SumFacts], contests: Sequence[Contest]) -> Terms:
+        """The terms, unless they would release for nothing, or without noise, what somebody moves."""
+        moved = [facts.moves1 > 0 for facts in sums] + [contest.moves > 0 for contest in contests]
+        noisy = [law is not None for law in (*self.noises, *self.selections)]
+        if moved != noisy or (any(moved) and self.cost <= 0):
+            raise QueryError("these terms would release something exactly that one person moves")
+        return self
