@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ def tiny(table: tuple[tuple[str, bool], ...]) -> sulq.Source:
     )
 
 
+@cache
 def truncated_law(noise: DiscreteLaplace, true: int, low: int, high: int) -> list[float]:
     """The law of a noisy sum brought between low and high: all that is beyond lies on the ends."""
     inside = [noise.pmf(k - true) for k in range(low, high + 1)]
