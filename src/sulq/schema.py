@@ -11,6 +11,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -127,7 +128,7 @@ class Schema(Mapping[str, Kind]):
         unit = None if self.unit is None else {f.name: getattr(self.unit, f.name) for f in fields(self.unit)}
         return {"columns": columns} | ({} if unit is None else {"unit": unit})
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Names the schema: equal for equal schemas, on every machine."""
         return digest(json.dumps(self.form()))
