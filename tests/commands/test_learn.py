@@ -246,3 +246,10 @@ def test_line_ends_in_quotes_are_read_where_they_are_declared(tmp_path: Path, ca
         told.append(capsys.readouterr().out)
     assert "601 made-up rows" in told[0]
     assert "600 made-up rows" in told[1]
+
+
+def test_a_run_that_an_earlier_version_began_has_the_same_name() -> None:
+    label, features = sulq.col("age") >= 50, [~sulq.col("a")]
+    assert run_name("tree", sulq.ID3(label, ["sex"], depth=2)) == "tree-9c4e851b"
+    assert run_name("conjunction", sulq.Conjunction("y", features)) == "conjunction-8620221e"
+    assert run_name("kmeans", sulq.KMeans(3)) == "kmeans-0184d2de"

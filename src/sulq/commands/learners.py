@@ -19,6 +19,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
 from sulq.queries.expressions import col
+from sulq.queries.former import former_data
 from sulq.queries.scope import Scope
 from sulq.schema import Integer, Real, Schema
 from sulq.wire import digest
@@ -33,8 +34,13 @@ def run_name(command: str, learner: Learner[Any]) -> str:
     False
     """
     settings = {field.name: getattr(learner, field.name) for field in fields(learner)}  # type: ignore[arg-type]
-    text = json.dumps(settings, sort_keys=True, default=lambda value: getattr(value, "form", str(value)))
-    return f"{command}-{digest(text)[:8]}"
+    return f"{command}-{digest(json.dumps(settings, sort_keys=True, default=_plain))[:8]}"
+
+
+def _plain(value: Any) -> Any:
+    """A setting as plain data, as version 0 wrote it: a run that began then goes on under its name."""
+    form = getattr(value, "form", str(value))
+    return former_data(form) or form
 
 
 def _tree(options: argparse.Namespace, schema: Schema) -> ID3:
