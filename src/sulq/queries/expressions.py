@@ -46,10 +46,18 @@ INTEGER_BITS = 36
 
 
 class Node(ABC):
-    """The base of all row expressions; what Python's operators mean on them is said here.
+    """The base of all row expressions. It says what Python's operators mean on them.
 
     However an expression comes about (written, replaced, read back, unpickled), it is made by its
     constructor, and the constructor refuses what makes no sense.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [10, 50, 90]}, {"age": sulq.Integer(0, 120)})
+    >>> grown = (sulq.col("age") >= 18) & ~(sulq.col("age") >= 65)
+    >>> people.values(grown).tolist()
+    [False, True, False]
+    >>> people.values(2 * sulq.col("age") - 1).tolist()
+    [19.0, 99.0, 179.0]
     """
 
     wire: ClassVar[str]
@@ -133,6 +141,8 @@ class Node(ABC):
         return self.substituted({name: node(value) for name, value in values.items()})
 
     def substituted(self, replacements: Mapping[str, Node]) -> Node:
+        """The expression with the columns of these names replaced."""
+
         def new(value: Any) -> Any:
             if isinstance(value, Node):
                 return value.substituted(replacements)
@@ -312,6 +322,8 @@ class Constant(Node):
 
 @dataclass(frozen=True, eq=False)
 class Add(Node):
+    """The sum of two values, coordinate by coordinate."""
+
     wire = "add"
 
     left: Node
@@ -340,6 +352,8 @@ class Add(Node):
 
 @dataclass(frozen=True, eq=False)
 class Multiply(Node):
+    """The product of two values, coordinate by coordinate."""
+
     wire = "multiply"
 
     left: Node
@@ -442,6 +456,8 @@ class Compare(Node):
 
 @dataclass(frozen=True, eq=False)
 class And(Node):
+    """Whether two conditions both hold."""
+
     wire = "and"
 
     left: Node
@@ -458,6 +474,8 @@ class And(Node):
 
 @dataclass(frozen=True, eq=False)
 class Or(Node):
+    """Whether at least one of two conditions holds."""
+
     wire = "or"
 
     left: Node
@@ -471,6 +489,8 @@ class Or(Node):
 
 @dataclass(frozen=True, eq=False)
 class Not(Node):
+    """Whether a condition does not hold."""
+
     wire = "not"
 
     inner: Node
@@ -489,7 +509,10 @@ def node(value: Operand) -> Node:
 
 
 def col(name: str) -> Column:
-    """The value of a column.
+    """The value of a column, to make expressions of.
+
+    Args:
+        name: the column's name in the schema.
 
     >>> (col("age") >= 65).form["relation"]
     '>='

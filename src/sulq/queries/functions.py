@@ -130,11 +130,20 @@ def row_function(
 ) -> Function:
     """A Python function as a row expression.
 
-    It is called with a dict of arrays, one for each of the columns it names, in the schema's own units
-    (texts for categories), and returns an array with one entry (or `width` of them) for each row. Its
-    values are clipped to [low, high].
+    Args:
+        function: it is called with a dict of arrays, one for each of the `columns`, in the schema's own units
+            (texts for categories). It returns an array with one entry, or `width` entries, for each row. It
+            may look at each row alone only.
+        columns: the names of the columns that the function reads.
+        low: what values below it are raised to; also the value of a row on which the function fails.
+        high: what values above it are lowered to.
+        width: how many numbers the function returns for a row.
 
+    >>> import sulq
+    >>> people = sulq.open({"kg": [72.0], "m": [2.0]}, {"kg": sulq.Real(0, 200), "m": sulq.Real(0.5, 2.5)})
     >>> bmi = row_function(lambda rows: rows["kg"] / rows["m"] ** 2, ["kg", "m"], low=10, high=60)
+    >>> people.values(bmi).round(3).tolist()
+    [18.0]
     """
     return Function(tuple(columns), low, high, width, function)
 

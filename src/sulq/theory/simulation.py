@@ -30,8 +30,9 @@ from sulq.errors import QueryError
 from sulq.local.lr import NOTHING, LocalRandomness, Used, charged
 from sulq.local.randomizer import MOST_EPSILON, Randomizer
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.codes import TABLE_BITS, Cross, Lookup
+from sulq.queries.codes import Cross
 from sulq.queries.expressions import Node
+from sulq.queries.lookups import TABLE_BITS, Lookup
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
