@@ -6,7 +6,7 @@ twice, by the bound of the papers, its constants made explicit, and as small as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -17,44 +17,17 @@ from sulq.learners.parity import Parity
 from sulq.learners.select import Select
 from sulq.numbers import Numeric, fraction, whole
 from sulq.plans.bounds import Both, Bounds, Figures, Goal, offer, short, solved
+from sulq.plans.contents import Plan
 from sulq.plans.decisions import label_of
 from sulq.plans.models import Model, Wanted, theorem
-from sulq.plans.rehearsal import Known, Rehearsal, rehearse
+from sulq.plans.rehearsal import Known, rehearse
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
 from sulq.schema import Schema
 from sulq.theory.masked_parity import MaskedParity
 
+__all__ = ["Plan", "plan"]
 NONE = Both(None, None)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a learner needs, and what comes of it.
-
-    `learner`, `oracle`: what to run, and on which oracle of a source, for the promise to hold. `rows`,
-    `error`, `confidence`, `epsilon`: a number that was given stands there twice. `rounds`, `queries` and the
-    `tolerances` of the queries are the theorem's. `covered`: whether the promise is about the distribution
-    of the rows although the same rows answer several questions; `reuse` says why. A plan that is an
-    `estimate` comes from a rehearsal, and promises nothing.
-    """
-
-    learner: Any
-    model: Model
-    oracle: str
-    rows: Both
-    error: Both
-    confidence: Both
-    epsilon: Both
-    noise_rate: Fraction
-    rounds: int
-    queries: int
-    tolerances: tuple[float, ...]
-    theorem: str
-    covered: bool
-    reuse: str
-    estimate: bool = False
-    rehearsal: Rehearsal | None = None
 
 
 def plan(
@@ -71,18 +44,27 @@ def plan(
 ) -> Plan:
     """What a learner needs to keep its promise about the distribution that rows are drawn from.
 
-    Without `rows`, a plan says how many it takes. With `rows` and without `epsilon`, it says the smallest ε;
-    with both, the smallest `error` (of masked parity, which is learned exactly or not, the `confidence`).
-    With everything given it is checked, and refused with what would be possible instead. Where they are not
-    given or asked for, `error` and `confidence` are the learner's own. No data is needed, nothing is spent.
-
-    `model`: who answers. "exact": the rows are all there is. "sample": rows are a sample, without privacy.
-    "curator": one who is trusted. "crowd": nobody is. `noise_rate`: how often labels are wrong.
+    A plan has the number that is not given. Without `rows` it says how many rows it takes. With `rows` and
+    without `epsilon` it says the smallest ε. With both it says the smallest `error`, or, for masked parity,
+    which is learned exactly or not at all, the `confidence`. If everything is given, the plan is checked, and
+    refused with what would be possible instead. No data is needed, and nothing is spent.
 
     `Conjunction` and `MaskedParity` have theorems under every model, `Parity` and `Select` under a curator.
     Other learners are rehearsed on made-up rows, for which `rows` and `epsilon` are needed; such a plan is
-    an `estimate`. `known`: for such a rehearsal, noisy counts of columns that were paid for already, so that
-    the rows look more like the real ones.
+    an `estimate`.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns: anything that `Schema.of` takes.
+        error: on which part of the rows the hypothesis may be wrong; by default the learner's own.
+        confidence: how sure that is; by default the learner's own.
+        epsilon: what is promised to each person.
+        rows: how many rows there are.
+        model: who answers. "exact": the rows are all there is. "sample": rows are a sample, without privacy.
+            "curator": somebody who is trusted. "crowd": nobody is trusted.
+        noise_rate: how often labels are wrong.
+        known: for a rehearsal, noisy counts of columns that were paid for already, so that the made-up rows
+            look more like the real ones.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
