@@ -43,7 +43,7 @@ def _of_one(what: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | N
         if isinstance(was, list | tuple) and isinstance(now, list | tuple):
             yield from (f"{what}: {words}" for words in _of_values(list(was), list(now)))
         elif was != now:
-            yield f"{what}: {setting} was {_said(was)}, is {_said(now)}"
+            yield f"{what}: {setting} was {_written(was)}, is {_written(now)}"
 
 
 def _of_values(old: list[str], new: list[str]) -> Iterator[str]:
@@ -63,5 +63,5 @@ def _listed(values: Iterable[str]) -> str:
     return ", ".join([*named[:NAMED], *more])
 
 
-def _said(value: object) -> str:
+def _written(value: object) -> str:
     return "not given" if value is None else repr(value)

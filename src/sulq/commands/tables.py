@@ -84,10 +84,10 @@ def _entries(ledger: Ledger) -> Table:
 def _short(question: str) -> str:
     """The statistics a question asks for, or what it asks to be released."""
     try:
-        asked = json.loads(question)
-        if "release" in asked:  # as earlier versions wrote what needed more than sums
-            return next(name for name in ("parity", "select", "compress") if name in asked["release"])
-        queries = asked["round"]["queries"]
+        form = json.loads(question)
+        if "release" in form:  # as earlier versions wrote what needed more than sums
+            return next(name for name in ("parity", "select", "compress") if name in form["release"])
+        queries = form["round"]["queries"]
         # A ledger may hold questions of version 0, which had no name for a choice.
         return ", ".join(query.get("query") or query.get("statistic", "choose") for query in queries)
     except (ValueError, KeyError, TypeError, StopIteration):

@@ -58,8 +58,8 @@ class ChunkCurator(Curator):
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False] * 5_000}, {"sick": sulq.Boolean()})
     >>> curator = people.curator(epsilon=1, answering="chunks", queries=4)
-    >>> asked = sulq.Round([sulq.mean(sulq.col("sick")), sulq.mean(~sulq.col("sick"))])
-    >>> sick, well = curator.ask(asked)
+    >>> round_ = sulq.Round([sulq.mean(sulq.col("sick")), sulq.mean(~sulq.col("sick"))])
+    >>> sick, well = curator.ask(round_)
     >>> abs(sick.value - 0.5) < 0.2, curator.spent, curator.left
     (True, Fraction(1, 1), 2)
     """
@@ -115,9 +115,9 @@ class ChunkCurator(Curator):
 
     def cost(self, round_: Round) -> Fraction:
         """What a round would be charged, in the unit of the budget. Nothing is spent and no row is read."""
-        asked = len(self._queries(round_))
+        queries = len(self._queries(round_))
         if self.as_printed:
-            return asked * self._each * self.offer.total
+            return queries * self._each * self.offer.total
         return self.offer.total if self.left == self.chunks else Fraction(0)
 
     def error(self, round_: Round, beta: float) -> list[float | None]:
@@ -159,11 +159,11 @@ class ChunkCurator(Curator):
         return round_.queries
 
     def _alone(self, query: Question) -> Round:
-        """What a chunk is asked: the query by itself, with all that it may spend."""
+        """The round that a chunk is asked: the query by itself, with all that it may spend."""
         if not isinstance(query, Query) or query.tolerance is None:
             return Round([query], self._each)
-        asked = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
-        needed = self._of(np.arange(self._size)).cost(Round([asked]))
+        scaled = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
+        needed = self._of(np.arange(self._size)).cost(Round([scaled]))
         if needed > self._each * self.offer.total:
             raise BudgetError(self.offer.unit, needed, self._each * self.offer.total)
         return Round([replace(query, tolerance=None, beta=None)], self._each)

@@ -25,7 +25,7 @@ from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
-from sulq.talk.statistics import Part
+from sulq.talk.statistics import KnownSum
 from sulq.wire import check_run
 
 ONE_ROUND = (
@@ -159,7 +159,7 @@ class Reports(Survey):
         report = Device(rows_of(people, "a crowd"), self.epsilon).report(self.item)
         return self.item.estimate(self.item.tally(report, people.rows))
 
-    def known_from(self, tally: Tally) -> Part:
+    def known_from(self, tally: Tally) -> KnownSum:
         """The sum over all rows, as far as the reports of a tally tell."""
         return replace(self, size=tally.reports).known_by(self.item.estimate(tally))
 

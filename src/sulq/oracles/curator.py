@@ -160,9 +160,9 @@ class Curator:
     def _part(self) -> Part:
         return self.ledger.whole if self.held is None else self.held
 
-    def _entry(self, asked: dict[str, Any]) -> tuple[str, str | None]:
+    def _entry(self, question: dict[str, Any]) -> tuple[str, str | None]:
         """What the ledger knows a question by, and what a ledger of version 0 knew it by, if it did."""
-        form = asked | {"allowance": str(self.offer.allowance)}
+        form = question | {"allowance": str(self.offer.allowance)}
         former = former_data(form)
         return canonical(form), None if former is None else canonical(former)
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
-from sulq.inside import refuse_row_functions
 from sulq.local.tails import Bounded, Tails, beyond
 from sulq.oracles.cohorts import Cohorts
 from sulq.privacy.memory import refuse_copy
@@ -23,13 +22,14 @@ from sulq.queries.expressions import Node
 from sulq.queries.query import Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.row_function_guard import refuse_row_functions
 from sulq.schema import Schema
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.choice_laws import BestOf
 from sulq.talk.denoised import denoised
 from sulq.talk.laws import Averaged, Exactly
-from sulq.talk.statistics import Part, chosen, statistic
+from sulq.talk.statistics import KnownSum, chosen, statistic
 from sulq.wire import check_run
 
 MOST_PEOPLE = 2**60
@@ -91,23 +91,23 @@ class Survey(ABC):
         each = self._contributions
         return replace(self, size=_smallest(lambda n: beyond(n, tolerance, each) <= beta))
 
-    def known(self, cohorts: Cohorts | None) -> Part:
+    def known(self, cohorts: Cohorts | None) -> KnownSum:
         """The sum over all rows, as far as a cohort tells; without cohorts, all rows are asked."""
         if self.needless:
             return self.blank()
         people = self.source if cohorts is None else cohorts.next(self.size)
         return self.known_by(self.mean(people))
 
-    def known_by(self, mean: NDArray[np.float64]) -> Part:
+    def known_by(self, mean: NDArray[np.float64]) -> KnownSum:
         """The sum over all rows, as far as the mean of what a cohort says tells."""
         return replace(self.blank(), values=self.source.rows * mean)
 
-    def blank(self) -> Part:
+    def blank(self) -> KnownSum:
         """What is known before anyone is asked: a constant, or how far off zero could be."""
         facts, rows = self.source.scope.number(self.part), self.source.rows
         if self.needless:
-            return Part(np.array([float(int(low) * facts.unit) * rows for low in facts.low]), Exactly())
-        return Part(np.zeros(facts.width), Averaged(self.tails, max(self.size, 1), rows))
+            return KnownSum(np.array([float(int(low) * facts.unit) * rows for low in facts.low]), Exactly())
+        return KnownSum(np.zeros(facts.width), Averaged(self.tails, max(self.size, 1), rows))
 
     @property
     def tails(self) -> Tails:
@@ -187,7 +187,7 @@ class Surveyor(ABC):
     def _answers(self, round_: Round, surveys: Sequence[Survey]) -> list[Answer]:
         return self._read(round_, [survey.known(self._cohorts) for survey in surveys])
 
-    def _read(self, round_: Round, known: Iterable[Part]) -> list[Answer]:
+    def _read(self, round_: Round, known: Iterable[KnownSum]) -> list[Answer]:
         """The answers to the queries of a round, from what is known of their parts, in order."""
         parts = iter(known)
         return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.by_sums]
@@ -255,7 +255,7 @@ class Surveyor(ABC):
             raise QueryError("a round states its share of the people, or its queries their tolerances")
         return _divided(drafts, owners, math.floor(round_.share * self.source.rows))
 
-    def _answer(self, query: Question, parts: Sequence[Part]) -> Answer:
+    def _answer(self, query: Question, parts: Sequence[KnownSum]) -> Answer:
         scope = self.source.scope
         if isinstance(query, Query):
             return statistic(query, parts, scope)

@@ -95,34 +95,34 @@ def solved(bounds: Bounds, goal: Goal) -> Figures:
     sure = None if goal.beta is None else 1 - goal.beta
     given = Figures(_same(goal.rows), _same(goal.error), _same(sure), _same(goal.epsilon))
     if goal.rows is None:
-        found = _rows(bounds, goal)
-        if found.tight is None:
+        rows = _rows(bounds, goal)
+        if rows.tight is None:
             raise QueryError(f"{goal.describe()} takes more than 2^50 rows: ask for less")
-        return replace(given, rows=found)
+        return replace(given, rows=rows)
     if goal.private and goal.epsilon is None:
-        return replace(given, epsilon=_possible(_epsilon(bounds, goal), bounds, goal))
+        return replace(given, epsilon=_checked(_epsilon(bounds, goal), bounds, goal))
     if goal.error is None:
-        return replace(given, error=_possible(_error(bounds, goal), bounds, goal))
+        return replace(given, error=_checked(_error(bounds, goal), bounds, goal))
     if goal.beta is None:
-        return replace(given, confidence=_possible(_confidence(bounds, goal), bounds, goal))
+        return replace(given, confidence=_checked(_confidence(bounds, goal), bounds, goal))
     if not bounds.enough(goal.rows, goal.error, goal.beta, goal.epsilon):
-        raise QueryError(f"{goal.rows:,} rows are too few: {offer(bounds, goal)}")
+        raise QueryError(f"{goal.rows:,} rows are too few: {possible(bounds, goal)}")
     return given
 
 
-def offer(bounds: Bounds, goal: Goal) -> str:
+def possible(bounds: Bounds, goal: Goal) -> str:
     """What would be possible, in words: with as many rows as it takes, and with the rows that are given."""
     full = goal.completed
     needed = _rows(bounds, full).tight
-    said = [f"{full.describe()} takes " + ("more than 2^50 rows" if needed is None else f"{needed:,} rows")]
+    words = [f"{full.describe()} takes " + ("more than 2^50 rows" if needed is None else f"{needed:,} rows")]
     if goal.rows is not None:
         if goal.private:
-            said.append(_at("ε = ", _epsilon(bounds, full).tight, replace(full, private=False)))
+            words.append(_at("ε = ", _epsilon(bounds, full).tight, replace(full, private=False)))
         if goal.exactly:
-            said.append(_at("a confidence of ", _confidence(bounds, full).tight, full))
+            words.append(_at("a confidence of ", _confidence(bounds, full).tight, full))
         else:
-            said.append(_at("an error of ", _error(bounds, full).tight, full))
-    return f"; with {goal.rows or 0:,} rows, ".join(filter(None, said))
+            words.append(_at("an error of ", _error(bounds, full).tight, full))
+    return f"; with {goal.rows or 0:,} rows, ".join(filter(None, words))
 
 
 def short(number: Fraction | None) -> str:
@@ -170,10 +170,10 @@ def _both(
     return Both(*(None if number is None else float(number) for number in (paper, tight)))
 
 
-def _possible(found: Both, bounds: Bounds, goal: Goal) -> Both:
-    if found.tight is None:
-        raise QueryError(f"{goal.rows:,} rows are too few: {offer(bounds, goal)}")
-    return found
+def _checked(number: Both, bounds: Bounds, goal: Goal) -> Both:
+    if number.tight is None:
+        raise QueryError(f"{goal.rows:,} rows are too few: {possible(bounds, goal)}")
+    return number
 
 
 def _at(name: str, number: float | None, goal: Goal) -> str:

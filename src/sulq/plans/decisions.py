@@ -64,8 +64,8 @@ def needs(learner: Planned, schema: Schema, rate: Fraction = Fraction(0)) -> Nee
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
-    >>> found = needs(sulq.Conjunction("flu"), schema)
-    >>> found.theorem, [risk.times for risk in found.risks]
+    >>> needed = needs(sulq.Conjunction("flu"), schema)
+    >>> needed.theorem, [risk.times for risk in needed.risks]
     (('lecture notes', 'Theorem 5'), [1, 1, 1])
     """
     spending = replace(learner, share=1)
@@ -120,8 +120,8 @@ def _masked_parity(
     d = len(learner.columns(schema))
     seen, off = 1 / (2 * d), 1 - 1 / (2 * d)
     if learner.paper:
-        told = _told(seen, off, rate, 1 / (4 * d))
-        risks = [Risk(0, bit, 1, told) for bit in range(d)]
+        cases = _all_or_none(seen, off, rate, 1 / (4 * d))
+        risks = [Risk(0, bit, 1, cases) for bit in range(d)]
     else:
         size = 1 / (1 - 2 * rate)
         apart = [(0.0, off), (size, seen * (1 - rate)), (-size, seen * rate)]
@@ -129,7 +129,7 @@ def _masked_parity(
         risks = [Risk(0, 0, d, (Case(law, 0.0, above=False),), copies=2)]
     tolerances = (float(learner.tolerance(d)),) * d
     if learner.adaptive:
-        risks.append(Risk(1, 0, 1, _told(0.5, 0.5, rate, 0.25)))
+        risks.append(Risk(1, 0, 1, _all_or_none(0.5, 0.5, rate, 0.25)))
         tolerances += (0.2,)
     fixed = "the second question is the same whenever the first answers are told apart rightly"
     if not learner.adaptive:
@@ -137,7 +137,7 @@ def _masked_parity(
     return Needs(spending, rounds, tuple(risks), tolerances, ("full paper", "Proposition 5.18"), fixed)
 
 
-def _told(seen: float, off: float, rate: float, bound: float) -> tuple[Case, ...]:
+def _all_or_none(seen: float, off: float, rate: float, bound: float) -> tuple[Case, ...]:
     """Of a part `seen` of the rows all are counted, or none; the rest never are."""
     none, everyone = ((0.0, off), *_relabelled(seen, 0, rate)), ((0.0, off), *_relabelled(0, seen, rate))
     if rate == 0:
@@ -148,8 +148,8 @@ def _told(seen: float, off: float, rate: float, bound: float) -> tuple[Case, ...
 def _relabelled(false: float, true: float, rate: float) -> tuple[tuple[float, float], ...]:
     """What rows with false and true labels add to a rewritten query, the labels being wrong at a rate."""
     right, wrong = (1 - rate) / (1 - 2 * rate), rate / (1 - 2 * rate)
-    said = true * (1 - rate) + false * rate
-    return ((-wrong, false + true - said), (right, said))
+    labelled_true = true * (1 - rate) + false * rate
+    return ((-wrong, false + true - labelled_true), (right, labelled_true))
 
 
 def label_of(learner: Planned) -> str:

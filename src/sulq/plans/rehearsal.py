@@ -56,7 +56,7 @@ class Rehearsal:
     @property
     def cost(self) -> Fraction:
         """What all rounds cost, in the unit of the budget."""
-        return sum((asked.cost for asked in self.rounds), Fraction(0))
+        return sum((round_.cost for round_ in self.rounds), Fraction(0))
 
 
 def rehearse(
@@ -79,8 +79,8 @@ def rehearse(
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
     >>> plan = rehearse(sulq.Conjunction("flu", share=0.5), schema, rows=10_000, epsilon=1)
-    >>> for asked in plan.rounds:
-    ...     print(asked.cost, asked.describe(), asked.errors())
+    >>> for round_ in plan.rounds:
+    ...     print(round_.cost, round_.describe(), round_.errors())
     1/2 3 × which share of the rows meets a condition ± 0.18 %
     """
     source = made_up(schema, rows, seed, known)
@@ -106,8 +106,8 @@ def priced(learner: Learner[Hypothesis], offer: Offer) -> Rehearsal | None:
         return None
     errors, promises = offer.error(first, BETA), offer.promises(first)
     lines = questions_of(first, offer.scope, promises=promises, errors=errors)
-    asked = AskedRound(1, lines, offer.cost(first))
-    return Rehearsal((asked,), offer.promise, offer.unit, offer.total)
+    only = AskedRound(1, lines, offer.cost(first))
+    return Rehearsal((only,), offer.promise, offer.unit, offer.total)
 
 
 def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None) -> TableSource:
@@ -166,15 +166,15 @@ class _MadeUp:
 
 def _shares(schema: Schema, known: Known) -> dict[str, Floats]:
     """How often each level or part of a column is drawn, or a refusal."""
-    found = {}
+    shares = {}
     for name, counts in known.items():
         kind, positive = schema[name], np.maximum(np.ravel(np.asarray(counts, dtype=np.float64)), 0)
         levels = len(kind.levels) if isinstance(kind, Category) else 2 if isinstance(kind, Boolean) else None
         if levels not in (None, positive.size) or not 0 < positive.sum() < np.inf:
             wanted = "as many counts as it has parts" if levels is None else f"{levels} counts"
             raise QueryError(f"column {name!r} takes {wanted}, not all of them 0 or less")
-        found[name] = positive / positive.sum()
-    return found
+        shares[name] = positive / positive.sum()
+    return shares
 
 
 def _drawn_as(kind: Kind, shares: Floats, many: int, rng: np.random.Generator) -> Any:

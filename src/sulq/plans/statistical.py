@@ -45,8 +45,8 @@ class StatisticalBounds:
 @lru_cache(maxsize=64)
 def _needs(bounds: StatisticalBounds, error: Fraction) -> Needs:
     learner = bounds.learner
-    asked = replace(learner, error=error) if isinstance(learner, Conjunction) else learner
-    return needs(asked, bounds.schema, bounds.rate)
+    at_error = replace(learner, error=error) if isinstance(learner, Conjunction) else learner
+    return needs(at_error, bounds.schema, bounds.rate)
 
 
 @lru_cache(maxsize=64)

@@ -111,15 +111,15 @@ class Watched(Wrapper):
     >>> import sulq
     >>> curator = Watched(sulq.randhie().curator(epsilon=1))
     >>> answers = curator.ask(sulq.Round([sulq.count(by="plan"), sulq.count(by="health")], share=0.1))
-    >>> [asked] = curator.asked
-    >>> asked.describe()
+    >>> [round_] = curator.asked
+    >>> round_.describe()
     'how many rows, in 5 groups; how many rows, in 4 groups'
-    >>> asked.queries, asked.numbers, asked.cost, asked.questions[0].error
+    >>> round_.queries, round_.numbers, round_.cost, round_.questions[0].error
     (2, 9, Fraction(1, 10), 917.0)
     """
 
     def __init__(
-        self, oracle: Oracle, tell: Callable[[AskedRound, bool], None] = lambda asked, done: None
+        self, oracle: Oracle, tell: Callable[[AskedRound, bool], None] = lambda round_, done: None
     ) -> None:
         self.oracle = oracle
         self.asked: list[AskedRound] = []
@@ -143,19 +143,19 @@ class Watched(Wrapper):
         cost = self.cost(round_) if self._uses_up else Fraction(0)
         promises = self._promises(round_)
         lines = questions_of(round_, self._scope, promises=promises)
-        asked = AskedRound(len(self.asked) + 1, lines, cost, left=self._left)
-        self._tell(asked, False)
+        question = AskedRound(len(self.asked) + 1, lines, cost, left=self._left)
+        self._tell(question, False)
         before, started = self._spent(run), time.perf_counter()
         answers: list[Answer] = self.oracle.ask(round_, run)
-        asked = replace(
-            asked,
+        answered = replace(
+            question,
             questions=questions_of(round_, self._scope, answers, promises),
             charged=self._spent(run) - before,
             seconds=time.perf_counter() - started,
             left=self._left,
         )
-        self.asked.append(asked)
-        self._tell(asked, True)
+        self.asked.append(answered)
+        self._tell(answered, True)
         return answers
 
     @property
@@ -163,8 +163,8 @@ class Watched(Wrapper):
         return self.remaining if isinstance(self.innermost, Curator) else None
 
     def _promises(self, round_: Round) -> Sequence[str | None]:
-        asked = self.oracle
-        return asked.offer.promises(round_) if type(asked) is Curator else [None] * len(round_.queries)
+        inside = self.oracle
+        return inside.offer.promises(round_) if type(inside) is Curator else [None] * len(round_.queries)
 
     @property
     def _uses_up(self) -> bool:
@@ -179,7 +179,10 @@ class Watched(Wrapper):
             # Chunks are charged to a run of their own.
             return inside.spent
         if isinstance(inside, Curator):
-            return sum((own.spent for own in inside.ledger.runs() if own.name == run), Fraction(0))
+            return sum(
+                (totals.spent for totals in inside.ledger.runs() if totals.name == run),
+                Fraction(0),
+            )
         return Fraction(-inside.left) if isinstance(inside, Surveyor) else Fraction(0)
 
 

@@ -56,8 +56,8 @@ class ParityMechanism:
     >>> from sulq.privacy.gf2 import equations
     >>> true = np.ones(1000, dtype=bool)
     >>> rows = equations([np.arange(1000) % 2 == 0, true], true)
-    >>> said = [mechanism.release(rows, 2) for _ in range(40)]
-    >>> {None if mask is None else tuple(mask.tolist()) for mask in said} == {None, (False, True)}
+    >>> masks = [mechanism.release(rows, 2) for _ in range(40)]
+    >>> {None if mask is None else tuple(mask.tolist()) for mask in masks} == {None, (False, True)}
     True
     """
 

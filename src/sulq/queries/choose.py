@@ -80,11 +80,14 @@ class Choice(Question):
         """Each candidate's score in each group, candidates first, in steps of `score_step`."""
         if self.label is None:
             ratios = [scope.number(part).unit / self.score_step(scope) for part in self.parts]
-            return np.stack([own * int(ratio) for own, ratio in zip(sums, ratios, strict=True)])
+            return np.stack([total * int(ratio) for total, ratio in zip(sums, ratios, strict=True)])
         labels, groups = scope.code(self.label).size, math.prod(self.shape(scope))
         tables = [table.reshape(groups, -1, labels) for table in sums]
         return np.stack(
-            [sum((table * own).max(axis=2).sum(axis=1) for own in self._votes(labels)) for table in tables]
+            [
+                sum((table * votes).max(axis=2).sum(axis=1) for votes in self._votes(labels))
+                for table in tables
+            ]
         )
 
     def _votes(self, labels: int) -> NDArray[np.int64]:

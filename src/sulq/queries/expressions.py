@@ -80,8 +80,8 @@ class Node(ABC):
 
     def __reduce__(self) -> tuple[Callable[..., Node], tuple[Any, ...]]:
         # Without what was worked out of it: a name that does not fit would borrow another's bounds.
-        own = [getattr(self, field.name) for field in fields(self) if field.init]  # type: ignore[arg-type]
-        return type(self), tuple(own)
+        values = [getattr(self, field.name) for field in fields(self) if field.init]  # type: ignore[arg-type]
+        return type(self), tuple(values)
 
     @abstractmethod
     def facts(self, scope: Scope) -> Number | Code:
@@ -114,8 +114,8 @@ class Node(ABC):
     def densest(self, scope: Scope) -> int:
         """The widest value among this expression and all it is made of."""
         facts = scope.facts(self)
-        own = facts.width if isinstance(facts, Number) else 1
-        return max([own, *(child.densest(scope) for child in _children(self))])
+        width = facts.width if isinstance(facts, Number) else 1
+        return max([width, *(child.densest(scope) for child in _children(self))])
 
     def described(self) -> str:
         """What to call it in a message."""
@@ -544,13 +544,13 @@ def operands_of(cls: type[Node]) -> list[tuple[str, bool]]:
 
 
 def _children(expression: Node) -> list[Node]:
-    found: list[Node] = []
+    children: list[Node] = []
     for field in fields(expression):  # type: ignore[arg-type]
         value = getattr(expression, field.name)
-        found.extend(
+        children.extend(
             item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node)
         )
-    return found
+    return children
 
 
 def _plain(value: Any) -> Any:

@@ -67,14 +67,14 @@ class Route(Node):
         return Code(self.size)
 
     def value(self, batch: Batch) -> Values:
-        asked, onward, ends, depth = self._arrays(batch.scope)
+        attribute_at, onward, ends, depth = self._arrays(batch.scope)
         at: NDArray[np.int64] = np.zeros(batch.rows, dtype=np.int64)
         if depth:
             codes = np.stack([batch.code(attribute) for attribute in self.attributes]).ravel()
             row, width = np.arange(batch.rows), onward.shape[1]
             flat = onward.ravel()
             for _ in range(depth):
-                at = flat[at * width + codes[asked[at] * batch.rows + row]]
+                at = flat[at * width + codes[attribute_at[at] * batch.rows + row]]
         return np.asarray(ends[at])
 
     def densest(self, scope: Scope) -> int:
@@ -87,16 +87,16 @@ class Route(Node):
         An end goes on to itself whatever is asked, so all rows take as many steps as the longest way.
         """
         nodes = len(self.steps)
-        asked, ends = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
+        attribute_at, ends = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
         onward = np.repeat(np.arange(nodes)[:, np.newaxis], max(map(len, self.steps)), axis=1)
         depths = [0] * nodes
         for place in range(nodes):
             first, *rest = self.steps[place]
             if rest:
-                asked[place] = first
+                attribute_at[place] = first
                 onward[place, : len(rest)] = rest
                 for child in rest:
                     depths[child] = max(depths[child], depths[place] + 1)
             else:
                 ends[place] = first
-        return asked, onward, ends, max(depths)
+        return attribute_at, onward, ends, max(depths)

@@ -45,10 +45,10 @@ class Classifier(ClassifierMixin, Estimator, ABC):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row of X: of rows one may see."""
         frame = self._frame(X)
-        said = self.hypothesis_.predict(frame)
+        predicted = self.hypothesis_.predict(frame)
         texts = np.array([text(value) for value in self.classes_.tolist()])
         order = np.argsort(texts)
-        return np.asarray(self.classes_[order[np.searchsorted(texts, said, sorter=order)]])
+        return np.asarray(self.classes_[order[np.searchsorted(texts, predicted, sorter=order)]])
 
     @abstractmethod
     def _learner(self, features: list[str], label: str) -> Learner[Any] | Select:

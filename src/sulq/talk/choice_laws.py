@@ -96,7 +96,7 @@ class BestOf:
         return self.radius(beta)
 
     def times(self, factor: float) -> BestOf:
-        return replace(self, factors=tuple(factor * own for own in self.factors))
+        return replace(self, factors=tuple(factor * each for each in self.factors))
 
 
 @dataclass(frozen=True)
