@@ -88,7 +88,9 @@ def show_counts(release: Published, plans: tuple[str, ...], console: Console) ->
         both = without + seen
         # Both counts are within the radius at once; the share moves most if one is too low, one too high.
         known = both > 2 * release.radius
-        share = f"{100 * seen / both:.1f} ± {100 * release.radius / both:.1f}" if known else "too noisy to say"
+        share = (
+            f"{100 * seen / both:.1f} ± {100 * release.radius / both:.1f}" if known else "too noisy to say"
+        )
         table.add_row(plan, f"{both:,.0f}", f"{seen:,.0f} ± {release.radius:,.0f}", share)
     console.print(table)
 

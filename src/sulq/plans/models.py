@@ -161,7 +161,9 @@ class _Reporting:
         Hoeffding's bounds, on one side.
         """
         if self.own is not None:
-            return binomial_beyond(size, self._chance_of_one(mean), size * self._chance_of_one(bound), above=mean < bound)
+            return binomial_beyond(
+                size, self._chance_of_one(mean), size * self._chance_of_one(bound), above=mean < bound
+            )
         reports = Bounded((self.variance + case.variance,), (1,), self.span, self.span, self.span)
         # Both sides are alike, and only one is wrong.
         return beyond(size, abs(bound - mean), reports) / 2
