@@ -46,7 +46,7 @@ def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
 
 
 def _accounts(ledger: Ledger) -> list[Table]:
-    """Analysts and caps, if there are any. What a run without a cap of its own has spent, the runs say."""
+    """Analysts and caps, if there are any. Runs without a cap are not listed: the table of runs has them."""
     accounts = {account.name: account for account in ledger.accounts()}
     table = Table("account", "spent", "cap", "left", title="accounts", title_justify="left")
     for name, account in accounts.items():

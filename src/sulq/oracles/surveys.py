@@ -38,7 +38,7 @@ S = TypeVar("S", bound="Survey")
 
 @dataclass(frozen=True)
 class Survey(ABC):
-    """One part of a query, to be put to so many people. A part that is the same of all needs nobody."""
+    """One part of a query, to be put to so many people. A part that is the same for all rows needs nobody."""
 
     source: Sums
     part: Node
@@ -60,7 +60,7 @@ class Survey(ABC):
 
     @cached_property
     def needless(self) -> bool:
-        """Whether the part is the same of all rows: then nobody needs to be asked."""
+        """Whether the part is the same for all rows: then nobody needs to be asked."""
         facts = self.source.scope.number(self.part)
         return bool((facts.low == facts.high).all())
 
@@ -78,7 +78,7 @@ class Survey(ABC):
         return 0.0 if self.needless else self.source.rows * self.span / self.size
 
     def within(self: S, query: Question) -> S:
-        """The same of the fewest people that keep the tolerance of a query."""
+        """The same survey of the fewest people that keep the tolerance of a query."""
         assert isinstance(query, Query) and query.tolerance is not None and query.beta is not None
         if query.statistic == "mean" and (query.where is not None or query.by):
             raise QueryError(
@@ -92,14 +92,14 @@ class Survey(ABC):
         return replace(self, size=_smallest(lambda n: beyond(n, tolerance, each) <= beta))
 
     def known(self, cohorts: Cohorts | None) -> KnownSum:
-        """The sum over all rows, as far as a cohort tells; without cohorts, all rows are asked."""
+        """What a cohort says about the sum over all rows. Without cohorts, all rows are asked."""
         if self.needless:
             return self.blank()
         people = self.source if cohorts is None else cohorts.next(self.size)
         return self.known_by(self.mean(people))
 
     def known_by(self, mean: NDArray[np.float64]) -> KnownSum:
-        """The sum over all rows, as far as the mean of what a cohort says tells."""
+        """What the mean of a cohort's answers says about the sum over all rows."""
         return replace(self.blank(), values=self.source.rows * mean)
 
     def blank(self) -> KnownSum:
@@ -136,8 +136,8 @@ class Survey(ABC):
 class Surveyor(ABC):
     """An oracle that asks cohorts, of people who were not asked before.
 
-    A round states its share of all people, or its queries tolerances, from which the sizes of the cohorts
-    follow. Within a share, cohorts are such that all answers get the same error, in units of one row's
+    A round states its share of all people, or its queries state tolerances. The sizes of the cohorts follow
+    from that. Within a share, cohorts are such that all answers get the same error, in units of one row's
     largest contribution, or a smaller one as their `weight` says.
     """
 
@@ -168,7 +168,7 @@ class Surveyor(ABC):
         """How one part of a query would be asked."""
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
-        """One answer for each query of the round, in order; the same again in the same run is told the same.
+        """One answer for each query of the round, in order. The same round in the same run is answered alike.
 
         Raises BudgetError, with nobody asked, if too few people are left.
         """

@@ -39,7 +39,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Centre:
-    """Its number, about how many rows are nearest to it, as part of the largest, and its values."""
+    """A centre as it is drawn.
+
+    Args:
+        number: its number, which decides its colour.
+        size: about how many rows are nearest to it.
+        relative: the size as a part of the largest centre's.
+        values: its place on each axis.
+    """
 
     number: int
     size: float
@@ -129,7 +136,7 @@ def _stroke(point: Centre) -> dict[str, str]:
 
 
 def _dot(axes: Sequence[Side], point: Centre, x: float, y: float, largest: float) -> str:
-    """A dot with an area for its size; if they are of different sizes, with its number in or beside it."""
+    """A dot whose area is its size. Where dots are of different sizes, its number is in it or beside it."""
     radius = max(DOT, largest * math.sqrt(point.relative))
     dot = svg.tag("circle", cx=x, cy=y, r=radius, fill=point.hue, fill_opacity=0.7, stroke=svg.PAPER)
     inside = [svg.hint(_described(axes, point)), dot]

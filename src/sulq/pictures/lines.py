@@ -18,7 +18,13 @@ WIDTH, HEIGHT, LEFT, NAMES = 440.0, 260.0, 64.0, 220.0
 
 @dataclass(frozen=True)
 class Line:
-    """A name and its points, in order; `errors`, if known, are standard errors of the second numbers."""
+    """A line, with a name.
+
+    Args:
+        name: what the line is called.
+        points: its points, in order.
+        errors: the standard errors of the points' heights, if they are known.
+    """
 
     name: str
     points: tuple[tuple[float, float], ...]

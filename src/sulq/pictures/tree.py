@@ -22,7 +22,14 @@ GUIDE = 4
 
 @dataclass(frozen=True)
 class Tip:
-    """An end: what it says, the number of its colour, about how many rows come here, and how sure it is."""
+    """An end of a tree.
+
+    Args:
+        says: what it says.
+        number: the number of its colour.
+        size: about how many rows come here.
+        confidence: how sure it is, from 0 to 1.
+    """
 
     says: str
     number: int
@@ -34,7 +41,10 @@ class Tip:
 class Fork:
     """A question, and what follows from each answer to it.
 
-    `numeric`: whether the answers are neighbouring intervals, "below 1", "1 to 2", "2 and up".
+    Args:
+        question: the question.
+        branches: each answer, and the node that follows.
+        numeric: whether the answers are neighbouring intervals, "below 1", "1 to 2", "2 and up".
     """
 
     question: str

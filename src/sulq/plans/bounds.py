@@ -1,7 +1,7 @@
-"""Rows, error, confidence and ε: given the others, the one that is left, or what would be possible instead.
+"""Rows, error, confidence and ε: from three of them the fourth, or what would be possible instead.
 
-Everything here is asked of `Bounds`, which say how many rows the papers ask for, and whether a number of rows
-is enough by the tight account. Each number is found for both.
+`Bounds` say how many rows the papers ask for, and whether a number of rows is enough by the tight account.
+Every number here follows from `Bounds`, once by each account.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ EPSILONS = range(-4, 2)
 
 @dataclass(frozen=True)
 class Both:
-    """A number twice: as the papers have it, and as small as it can be proved. None: no number will do.
+    """A number twice. None says that no number will do.
+
+    Args:
+        paper: the number as the papers have it.
+        tight: the number as small as it can be proved.
 
     >>> Both(47217660, 44583).ratio
     1059.1
@@ -37,7 +41,7 @@ class Both:
 
 
 class Bounds(Protocol):
-    """How many rows a learner needs for an error, but for a chance of `beta`; ε is None if there is none."""
+    """How many rows a learner needs for an error, but for a chance of `beta`. Without privacy, ε is None."""
 
     def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
         """By the papers' account."""
@@ -50,10 +54,18 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted of a learner. Of `rows`, and with rows of one other, None asks for it.
+    """What is wanted of a learner.
 
-    `exactly`: the learner finds its target or fails, there is no error to trade; it is 0 then. `private`:
-    there is an ε.
+    One number is worked out. If `rows` is None, it is the rows. If `rows` is given, it is the other number
+    that is None.
+
+    Args:
+        error: on which part of the rows the hypothesis may be wrong; 0 if it is learned `exactly`.
+        beta: the chance that the error is larger.
+        epsilon: what is promised to each person.
+        rows: how many rows there are.
+        exactly: whether the learner finds its target or fails, so that there is no error to trade.
+        private: whether there is an ε.
     """
 
     error: Fraction | None
@@ -91,7 +103,7 @@ class Figures:
 
 
 def solved(bounds: Bounds, goal: Goal) -> Figures:
-    """The number that is not given, by both accounts; if all are given, that the rows are enough."""
+    """The numbers of a goal, with the one that was not given. If all are given, they are checked."""
     sure = None if goal.beta is None else 1 - goal.beta
     given = Figures(_same(goal.rows), _same(goal.error), _same(sure), _same(goal.epsilon))
     if goal.rows is None:

@@ -30,9 +30,14 @@ Planned = Conjunction | MaskedParity
 
 @dataclass(frozen=True)
 class Risk:
-    """Decisions from one query: `times` of them, each wrong with the largest chance of its cases.
+    """Decisions that are made from one query. Each is wrong with the largest chance of its cases.
 
-    `copies`: how many numbers of the answer are compared, the answer with a bound or two with each other.
+    Args:
+        round: the number of the round, from 0.
+        query: the number of the query in the round, from 0.
+        times: how many such decisions are made.
+        cases: what rows could be like where the decision matters.
+        copies: 1 if an answer is compared with a bound, 2 if two numbers are compared with each other.
     """
 
     round: int
@@ -44,11 +49,16 @@ class Risk:
 
 @dataclass(frozen=True)
 class Needs:
-    """The rounds as they reach whoever answers, the decisions made from them, and the theorem behind it.
+    """What a learner needs: its rounds, the decisions it makes from their answers, and the theorem behind it.
 
-    `tolerances`: those of the theorem, one for each of its queries. `fixed`: why the questions do not depend
-    on the rows as long as the decisions are right, so that one sample may answer them all. `theorem`: its
-    paper and its name.
+    Args:
+        learner: the learner, set to spend all of a budget.
+        rounds: the rounds as they reach whoever answers.
+        risks: the decisions that could come out wrong.
+        tolerances: the tolerances of the theorem, one for each of its queries.
+        theorem: the paper, and the name of the theorem in it.
+        fixed: why the questions do not depend on the rows as long as the decisions are right, so that one
+            sample may answer them all.
     """
 
     learner: Planned
@@ -60,7 +70,12 @@ class Needs:
 
 
 def needs(learner: Planned, schema: Schema, rate: Fraction = Fraction(0)) -> Needs:
-    """What a learner needs, where labels are wrong at this rate. It is to spend all of a budget, or of rows.
+    """What a learner needs that spends all of a budget, or of the rows.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns.
+        rate: how often labels are wrong.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})

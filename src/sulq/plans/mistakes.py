@@ -41,7 +41,11 @@ MOST_SUMMED = 2**14
 class Case:
     """Rows whose values have a law, and an answer that is wrong on one side of a bound.
 
-    `exact`: the law is the worst there can be for the chance itself, and not only for its moments.
+    Args:
+        law: the values of a row, each with its probability.
+        bound: what the answer is compared with.
+        above: whether the answer is wrong above the bound; else it is wrong below.
+        exact: whether the law is the worst there can be for the chance itself, and not only for its moments.
 
     >>> case = Case(law=((0.0, 0.9), (1.0, 0.1)), bound=0.2, above=True)
     >>> case.mean, f"{wrong(100, case):.4f}", f"{wrong(200, case):.5f}"

@@ -31,7 +31,7 @@ Model = Literal["exact", "sample", "curator", "crowd"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What `plan` was asked for; None is not given."""
+    """What `plan` was asked for. None stands for a number that was not given."""
 
     error: Fraction | None
     confidence: Fraction | None
@@ -127,10 +127,17 @@ def _worst(risk: Risk, rows: int, blur: Blur | None) -> float:
 
 @dataclass(frozen=True)
 class _Reporting:
-    """How people are asked for a number from `low` to `high`, or for several.
+    """How people report a number from `low` to `high`, or several numbers.
 
-    `part`: of all people, how many are asked. `own`, `other`: how often a report supports `high` if that is
-    the value, and if `low` is; None for reports that are no such bits.
+    Args:
+        part: which part of all people report.
+        low: the smallest value.
+        high: the largest value.
+        span: how far one person's report can be from another's.
+        variance: the variance of a report, at most.
+        own: how often a report supports `high` if that is the value; None for reports that are no such bits.
+        other: how often a report supports `high` if `low` is the value; None for reports that are no such
+            bits.
     """
 
     part: Fraction

@@ -1,7 +1,8 @@
 """How many rows a learner needs, how good it will be, and what privacy that takes, before there are any rows.
 
-Rows, error, confidence and ε hang together: given the others, a plan has the one that is left, and has it
-twice, by the bound of the papers, its constants made explicit, and as small as exact tails allow.
+Rows, error, confidence and ε depend on each other. From the others a plan works out the one that is not
+given, and states it twice: by the bound of the papers, its constants made explicit, and as small as exact
+tails allow.
 """
 
 from __future__ import annotations

@@ -14,7 +14,14 @@ from sulq.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class StatisticalBounds:
-    """What the learner needs under a trust model, where labels are wrong at a rate."""
+    """How many rows a learner needs that asks statistical queries.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns.
+        model: who answers.
+        rate: how often labels are wrong.
+    """
 
     learner: Planned
     schema: Schema

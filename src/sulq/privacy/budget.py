@@ -173,7 +173,9 @@ def stated(
 
     Args:
         given: a budget; a number stands for `epsilon`.
-        epsilon, delta, rho: the numbers, each None if it is not stated.
+        epsilon: ε, None if it is not stated.
+        delta: δ, None if it is not stated.
+        rho: ρ, None if it is not stated.
 
     >>> stated(PureDP(1), None, None, None)
     (Fraction(1, 1), None, None)

@@ -18,10 +18,12 @@ from sulq.queries.scope import Batch, Scope, Values, once
 class Route(Node):
     """The code at the end of a row's way through a public tree.
 
-    `attributes`: the choices that the tree asks about. `steps`: its nodes, the root first. An end is
-    `(code,)`; any other node is the number of the attribute it asks about, followed by the node to go on to
-    for each possibility, which comes later in the list, so that every way ends. `size`: how many codes there
-    are; several ends may share one.
+    Args:
+        attributes: the choices that the tree asks about.
+        steps: the nodes of the tree, the root first. An end is `(code,)`. Any other node is the number of the
+            attribute it asks about, followed by the node to go on to for each possibility. That node comes
+            later in the list, so every way ends.
+        size: how many codes there are; several ends may share one.
 
     >>> import sulq
     >>> from sulq.queries.expressions import col

@@ -71,7 +71,7 @@ class Run:
         return offered(self.source, self._calibration, self.neighbours)
 
     def check(self) -> None:
-        """Refuse what can be refused by public facts alone. No ledger is made, which would bind the data."""
+        """Refuse what public facts alone can refuse. A ledger would bind the data, so none is made."""
         first = next(self.learner.rounds(self.source.schema))
         if self.budget is None:
             return

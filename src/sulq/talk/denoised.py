@@ -48,8 +48,13 @@ class Denoised(Wrapper):
     beyond that, and `sulq.talk.flips` says how much; answers of `Source.sample`, about where the rows came
     from, include it in their radius, except for choices.
 
-    `label`: a boolean column. `oracle.denoised(label, rate)` makes one of these. It offers what the oracle
-    inside does: `cost`, `error`, `influence`, `left`, `spent`, `remaining`, where that one has them.
+    `oracle.denoised(label, rate)` makes one of these. It has what the oracle inside has: `cost`, `error`,
+    `influence`, `left`, `spent`, `remaining`.
+
+    Args:
+        oracle: the oracle inside, which answers.
+        label: a boolean column.
+        rate: how often a label was flipped: η, below 1/2.
 
     >>> import numpy as np, sulq
     >>> rng = np.random.default_rng(0)
