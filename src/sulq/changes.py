@@ -10,7 +10,11 @@ NAMED = 5
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What is different in the second of two schemas, both as `Schema.form` gives them.
+    """What is different in the second of two schemas, in words.
+
+    Args:
+        before: the first schema, as `Schema.form` gives it.
+        after: the second schema, as `Schema.form` gives it.
 
     >>> from sulq.schema import Boolean, Real, Schema
     >>> before = Schema({"cost": Real(0, 100, missing=0)})

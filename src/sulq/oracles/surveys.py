@@ -175,7 +175,7 @@ class Surveyor(ABC):
         check_run(run)
         refuse_row_functions()
         surveys = self.surveys(round_)
-        # One at a time: whoever is let in finds the people there that were counted.
+        # One asker at a time: the people who were counted are still there when they are asked.
         with self._turn:
             if (run, round_.key) not in self._answered:
                 self._require(sum(survey.size for survey in surveys))
@@ -267,7 +267,7 @@ class Surveyor(ABC):
         best = chosen(query, scores.argmax(axis=0).tolist(), None, scope)
         cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
 
-        # Each value's largest cell can be off by the radius (three times that, where labels count for more),
+        # The largest cell of each value can be off by the radius (three times that, where labels count for more),
         # and so can the best's and the chosen's.
         times = 2 if query.score == "majority" else 6
         factors = tuple(times * len(part.values) / cells for part in parts)

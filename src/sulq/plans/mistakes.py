@@ -166,7 +166,7 @@ def least(f: Callable[[float], float], steepest: float) -> float:
     """
     end = steepest * (1 - 1e-9)
     high = min(1.0, end)
-    # Where there is no end, one is found: the function falls from 0, and rises from its least on.
+    # Without an end, look for one: the function falls from 0 to its least, and rises from there on.
     while high < end and high < 1e12 and f(min(2 * high, end)) < f(high):
         high = min(2 * high, end)
     low, high = 0.0, min(2 * high, end)

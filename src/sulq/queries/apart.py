@@ -43,9 +43,9 @@ class Apart:
     """The sum of an expression, taken apart.
 
     Args:
-        summands: The simple sums it is made of, by key.
-        recipe: How it is made of them.
-        breadth: The most numbers a row that summing any of them builds on its way.
+        summands: the simple sums it is made of, by key.
+        recipe: how it is made of them.
+        breadth: the most numbers a row that summing any of them builds on its way.
     """
 
     summands: dict[str, Summand]

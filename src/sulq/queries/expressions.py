@@ -79,7 +79,7 @@ class Node(ABC):
         object.__setattr__(self, "depth", deepest + 1)
 
     def __reduce__(self) -> tuple[Callable[..., Node], tuple[Any, ...]]:
-        # Without what was worked out of it: a name that does not fit would borrow another's bounds.
+        # Cached facts stay behind: with a key that does not fit, an expression would borrow another's bounds.
         values = [getattr(self, field.name) for field in fields(self) if field.init]  # type: ignore[arg-type]
         return type(self), tuple(values)
 
@@ -95,9 +95,9 @@ class Node(ABC):
         """The sum over the block, exact: see `facts` for why.
 
         Args:
-            batch: The block of rows.
-            steps: What every row's value goes through first.
-            weight: A number for each row, which its value is then multiplied by.
+            batch: the block of rows.
+            steps: what every row's value goes through first.
+            weight: a number for each row, which its value is then multiplied by.
         """
         values = stepped(batch.number(self), steps)
         return np.asarray(values.sum(axis=1) if weight is None else values @ weight)

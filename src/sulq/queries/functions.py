@@ -27,11 +27,19 @@ REHEARSED_ROWS = 257
 class Function(Node):
     """A function of some columns, whose value is clipped to the range declared for it.
 
-    Whatever it returns or raises on a row, the answer stays within its bounds: out of range is clipped,
-    and what is not a number, or raises, counts as `low`. That one row's value does not depend on other
-    rows is rehearsed on made-up rows before a real one is read; it cannot be proved of Python code.
+    Whatever the function returns or raises on a row, the answer stays within its bounds: a value out of range
+    is clipped, and where the function returns no number, or raises, the value is `low`. That one row's value
+    does not depend on other rows is rehearsed on made-up rows before a real one is read. It cannot be proved
+    of Python code.
 
     The function is called in a thread of its own. There `sys.exit()` ends nothing, and no oracle answers.
+
+    Args:
+        columns: the names of the columns that the function reads.
+        low: the smallest value.
+        high: the largest value.
+        width: how many numbers the function returns for a row.
+        function: the function.
     """
 
     wire = "function"

@@ -94,9 +94,12 @@ class Kernel:
         self.block = 2 ** (most.bit_length() - 1)
 
     def sums(self, columns: Mapping[str, Values], rows: int, room: dict[str, Floats]) -> list[Integers]:
-        """The integers one block of at most `block` encoded rows adds to the running totals.
+        """The integers that one block of encoded rows adds to the running totals.
 
-        `room` is working memory that one thread hands over block after block.
+        Args:
+            columns: the encoded columns, by key.
+            rows: how many rows there are, at most `block`.
+            room: working memory that one thread hands over block after block.
         """
         batch = Batch(self.scope, columns, rows, room)
         sums = [marginals.counts(batch) for marginals in self._joint]
@@ -129,8 +132,8 @@ class Kernel:
 class Totals:
     """Running totals that cannot overflow.
 
-    A block adds at most EXACT = 2^53 to any of them, so 512 blocks fit 64 bits; before there are more, they
-    are folded into Python's integers, which have no limit and are slow.
+    A block adds at most EXACT = 2^53 to any of them, so 512 blocks fit 64 bits. Before there are more blocks,
+    the totals are folded into Python's integers, which have no limit and are slow.
     """
 
     def __init__(self, zeros: list[Integers]) -> None:
@@ -186,7 +189,7 @@ def _table(summand: Summand, scope: Scope, cells: int) -> Marginals | None:
 
 
 def _packed(tables: Iterable[Marginals], cells: int) -> list[Marginals]:
-    """Joint tables of so many cells if possible, that between them hold every table as a marginal."""
+    """Joint tables, if possible of at most so many cells: every table is a marginal of one of them."""
     joint: list[Marginals] = []
     for table in sorted(tables, key=lambda table: -table.cells):
         unions = [Marginals(other.attributes | table.attributes) for other in joint]

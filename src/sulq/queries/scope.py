@@ -22,7 +22,7 @@ NOTHING = object()
 
 
 class RowExpression(Protocol):
-    """What can be read against a schema and on a block: every row expression."""
+    """What every row expression has: facts that follow from a schema, and a value on a block of rows."""
 
     @property
     def key(self) -> str:
@@ -43,7 +43,7 @@ class RowExpression(Protocol):
 
 
 class Scope:
-    """Expressions read against one schema; remembers what was worked out of each."""
+    """Expressions read against one schema. It remembers what was worked out about each."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -53,7 +53,7 @@ class Scope:
         return self.remember((expression.key, "facts"), lambda: expression.facts(self))
 
     def remember(self, key: tuple[str, str], work_out: Callable[[], T]) -> T:
-        """What was worked out before, or else is now; all is forgotten before it is too much."""
+        """What was worked out before, or is worked out now. Everything is forgotten before it is too much."""
         known = self._known.get(key, NOTHING)
         if known is NOTHING:
             known = work_out()
@@ -106,7 +106,7 @@ def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:
 
 
 class Batch:
-    """A block of encoded columns, by their leaves' keys; every expression on it is computed at most once."""
+    """A block of encoded columns, by the keys of their leaves. Every value on it is computed at most once."""
 
     def __init__(
         self,
@@ -165,14 +165,14 @@ class Batch:
         return kept[: width * self.rows].reshape(width, self.rows)
 
     def only(self, conditions: Sequence[RowExpression]) -> Batch:
-        """The block of those rows alone where all conditions hold."""
+        """The block of only those rows where all conditions hold."""
         chosen = np.logical_and.reduce([self.condition(condition) for condition in conditions])
         return self.at(np.flatnonzero(chosen))
 
     def at(self, places: NDArray[np.intp]) -> Batch:
-        """The block of the rows at some places alone.
+        """The block of only the rows at some places.
 
-        Of several blocks made of this one, the last one made is good: they share their working memory.
+        Blocks that are made of one block share its working memory: only the last one made is good.
         """
         return Batch(self.scope, _Taken(self.columns, places), len(places), self._room, self._depth + 1)
 

@@ -109,11 +109,11 @@ def scaling(facts: Number) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class ClipNorm(Node):
-    """A vector shortened, where needed, to a public length in the 1- or 2-norm.
+    """A vector shortened, where it is longer, to a public length in the 1- or 2-norm.
 
-    The length of a row's vector is an exact integer (its square, for the 2-norm); the factor bound/length
-    is rounded a few times and short by 2^-48 of itself, more than those roundings, and the products are
-    truncated towards zero: the result is never longer than the bound.
+    The length of a row's vector is an exact integer (its square, for the 2-norm). The factor bound/length is
+    rounded a few times, and then reduced by 2^-48 of itself, which is more than those roundings. The products
+    are truncated towards zero. So the result is never longer than the bound.
     """
 
     wire = "clip norm"
