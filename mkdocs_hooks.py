@@ -41,23 +41,23 @@ def anchor(heading: str, separator: str) -> str:
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """All pages by their path in the repository, and whatever else they link to."""
     ours = [file for file in files if file.src_dir == config.docs_dir]
-    found = {file.src_uri: file for file in files if file.src_dir != config.docs_dir}
+    shown_files = {file.src_uri: file for file in files if file.src_dir != config.docs_dir}
     for file in ours:
         path, address = file.abs_src_path, file.dest_uri
         file.src_uri = f"docs/{file.src_uri}"
         file.abs_src_path, file.dest_uri = path, address
-        found[file.src_uri] = file
+        shown_files[file.src_uri] = file
     for path in _pages(config.nav):
-        if path not in found and (ROOT / path).is_file():
-            found[path] = File.generated(config, path, abs_src_path=str(ROOT / path))
-    for page in [file for file in found.values() if file.is_documentation_page()]:
+        if path not in shown_files and (ROOT / path).is_file():
+            shown_files[path] = File.generated(config, path, abs_src_path=str(ROOT / path))
+    for page in [file for file in shown_files.values() if file.is_documentation_page()]:
         for target in TARGET.findall(page.content_string):
             path = normpath(join(dirname(page.src_uri), target))
-            if path not in found and not path.startswith("..") and (ROOT / path).exists():
-                found[path] = _shown(path, config)
+            if path not in shown_files and not path.startswith("..") and (ROOT / path).exists():
+                shown_files[path] = _shown(path, config)
     colours = HtmlFormatter(style="friendly").get_style_defs(".highlight")
-    found["pygments.css"] = File.generated(config, "pygments.css", content=colours)
-    return Files(list(found.values()))
+    shown_files["pygments.css"] = File.generated(config, "pygments.css", content=colours)
+    return Files(list(shown_files.values()))
 
 
 def _pages(nav: Any) -> list[str]:
@@ -74,7 +74,7 @@ def _shown(path: str, config: MkDocsConfig) -> File:
         return File.generated(config, path, abs_src_path=str(ROOT / path))
     at = ROOT / path
     if at.is_dir():
-        text = "\n".join(sorted(own.name for own in at.glob("[!_.]*")))
+        text = "\n".join(sorted(file.name for file in at.glob("[!_.]*")))
     else:
         text = at.read_text(encoding="utf-8")
     title = html.escape(path)
@@ -99,4 +99,4 @@ def fenced(text: str) -> str:
     ['A sum.', '', '```pycon', '>>> 1 + 1', '2', '```']
     """
     example = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
-    return example.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
+    return example.sub(lambda match: f"```pycon\n{match[0]}\n```", text)

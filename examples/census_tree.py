@@ -1,7 +1,7 @@
 """One learner of decision trees, unchanged, under every trust model.
 
 A learner asks questions and is told answers. Who answers decides who must be trusted, and what it costs.
-Trees are judged by a third of the people, held out: rows one may see, or no accuracy could be told.
+Trees are judged by a third of the people, held out: rows one may see, or no accuracy could be comparison.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ class Comparison:
         """The same oracle for several ε, for the table and for the picture."""
         self.table.add_section()
         made = {epsilon: functools.partial(oracle, epsilon) for epsilon in epsilons}
-        found = [
-            self.add(who, f"{took}{float(epsilon):g}", *[own] * self.runs) for epsilon, own in made.items()
+        measured = [
+            self.add(who, f"{took}{float(epsilon):g}", *[make] * self.runs) for epsilon, make in made.items()
         ]
-        points = tuple((float(epsilon), right) for epsilon, (right, _) in zip(made, found, strict=True))
-        return Line(who, points, tuple(error for _, error in found))
+        points = tuple((float(epsilon), right) for epsilon, (right, _) in zip(made, measured, strict=True))
+        return Line(who, points, tuple(error for _, error in measured))
 
     def wrong_labels(self, rate: Fraction, epsilon: Fraction) -> None:
         """Labels that are wrong at a known rate, as they are and denoised."""
@@ -113,16 +113,16 @@ class Comparison:
         self.add("an adversary", f"answers off by {100 * share:g} %", most)
 
 
-def main(asked: argparse.Namespace, console: Console) -> None:
+def main(options: argparse.Namespace, console: Console) -> None:
     by_curator, by_crowd = (
-        [sulq.PureDP(e).epsilon for e in own] for own in (asked.curator, asked.crowd or [])
+        [sulq.PureDP(e).epsilon for e in given] for given in (options.curator, options.crowd or [])
     )
-    if asked.runs < 1:
-        raise sulq.SulqError(f"there must be at least one run, not {asked.runs}")
-    path = asked.data or (BESIDE if BESIDE.is_file() else None)
+    if options.runs < 1:
+        raise sulq.SulqError(f"there must be at least one run, not {options.runs}")
+    path = options.data or (BESIDE if BESIDE.is_file() else None)
     task = health() if path is None else census(path)
     people, label = sulq.open(task.learn, task.schema), task.label
-    rate = Fraction(people.exact().denoised(label, asked.wrong).rate)  # or a refusal
+    rate = Fraction(people.exact().denoised(label, options.wrong).rate)  # or a refusal
     # Of a person with several rows each gets a part of ε.
     by_curator, by_crowd = (
         sorted(by_curator),
@@ -135,19 +135,19 @@ def main(asked: argparse.Namespace, console: Console) -> None:
     console.print(f"Of these {100 * share:.1f} % are a yes, which is what the column {label} has.\n")
 
     table = Table("who answers", "right, %", "says yes, %", "what it took", box=box.SIMPLE)
-    told = Comparison(task, table, asked.runs)
+    comparison = Comparison(task, table, options.runs)
     table.add_row("nobody: the majority", f"{100 * majority:.1f}", "", "nothing")
-    exact, _ = told.add("exact", "all answers are true", people.exact)
-    told.add("a sample", "a row answers once", *[people.sample] * asked.runs)
-    lines = [told.line("a curator", "everybody's ε = ", people.curator, by_curator)]
+    exact, _ = comparison.add("exact", "all answers are true", people.exact)
+    comparison.add("a sample", "a row answers once", *[people.sample] * options.runs)
+    lines = [comparison.line("a curator", "everybody's ε = ", people.curator, by_curator)]
     lines += [
-        told.line(f"a crowd of {crowd.rows:,}", "reports, ε = ", crowd.crowd, by_crowd)
+        comparison.line(f"a crowd of {crowd.rows:,}", "reports, ε = ", crowd.crowd, by_crowd)
         for crowd in (people, sulq.open(task.more(MORE), task.schema))
     ]
-    told.wrong_labels(rate, by_curator[-1])
+    comparison.wrong_labels(rate, by_curator[-1])
     table.add_section()
     for tolerance in TOLERANCES:
-        told.adversary(people, tolerance)
+        comparison.adversary(people, tolerance)
     console.print(table)
 
     console.print(f"The larger crowd is {MORE} copies of the same people, who report by themselves.")
@@ -175,10 +175,10 @@ def main(asked: argparse.Namespace, console: Console) -> None:
         for side in (-2, 2)
     ]
     up = spanning("right about people held out", [*ends, exact, majority])
-    note = f"{task.about} Runs a point: {asked.runs}; bars are two standard errors."
+    note = f"{task.about} Runs a point: {options.runs}; bars are two standard errors."
     drawn = picture("One learner, and who answers it", across, up, lines, note)
-    asked.picture.write_text(drawn, encoding="utf-8")
-    console.print(f"\nThe picture of it: {asked.picture}", soft_wrap=True)
+    options.picture.write_text(drawn, encoding="utf-8")
+    console.print(f"\nThe picture of it: {options.picture}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import sulq
 from sulq.commands.tables import amount, ledger_tables
 from sulq.oracles.curator import Curator
 from sulq.progress import shown
+from sulq.runs.run import Run
 from sulq.sources.table import TableSource
 
 BETA = 0.05
@@ -49,11 +50,15 @@ class Published:
         return equal and self.components == other.components
 
 
-def published(curator: Curator) -> Published:
+def published(curator: Curator, people: sulq.Source, epsilon: str, ledger: Path) -> Published:
     """Ask for all of it. What was asked before, in runs of these names, is answered from the ledger."""
     [counts] = curator.ask(COUNTS, run="table")
-    clusters = CLUSTERS.learn(curator, run="clusters")
-    return Published(counts.value, counts.radius(BETA), clusters, COMPONENTS.learn(curator, run="components"))
+    budget = sulq.PureDP(epsilon)
+    clusters, components = (
+        Run(learner, people, budget, ledger=ledger, name=name).learn().hypothesis
+        for learner, name in ((CLUSTERS, "clusters"), (COMPONENTS, "components"))
+    )
+    return Published(counts.value, counts.radius(BETA), clusters, components)
 
 
 def show_plan(people: sulq.Source, epsilon: str, console: Console) -> None:
@@ -68,27 +73,29 @@ def show_plan(people: sulq.Source, epsilon: str, console: Console) -> None:
         table.add_section()
         plan = sulq.plan(learner, people.schema, rows=ABOUT_ROWS, epsilon=epsilon)
         assert plan.rehearsal is not None  # no theorem plans these, so they are rehearsed
-        for asked in plan.rehearsal.rounds:
-            table.add_row(what, asked.describe(), amount(asked.cost), asked.errors())
+        for round_ in plan.rehearsal.rounds:
+            table.add_row(what, round_.describe(), amount(round_.cost), round_.errors())
     console.print(table)
     for tolerance in (100, 200, 500):
         one = sulq.Round([sulq.count(by=["plan", SAW_DOCTOR], tolerance=tolerance, beta=BETA)])
         console.print(f"  The table to ± {tolerance} rows would cost ε = {float(rehearsed.cost(one)):.3f}.")
 
 
-def show_counts(found: Published, plans: tuple[str, ...], console: Console) -> None:
+def show_counts(release: Published, plans: tuple[str, ...], console: Console) -> None:
     """Noisy counts, and what follows from them at no cost: shares, with error bars that follow too."""
     table = Table("plan", "years", "with a doctor seen", "share, %", box=box.SIMPLE)
-    for plan, (without, seen) in zip(plans, found.counts, strict=True):
+    for plan, (without, seen) in zip(plans, release.counts, strict=True):
         both = without + seen
         # Both counts are within the radius at once; the share moves most if one is too low, one too high.
-        known = both > 2 * found.radius
-        share = f"{100 * seen / both:.1f} ± {100 * found.radius / both:.1f}" if known else "too noisy to say"
-        table.add_row(plan, f"{both:,.0f}", f"{seen:,.0f} ± {found.radius:,.0f}", share)
+        known = both > 2 * release.radius
+        share = (
+            f"{100 * seen / both:.1f} ± {100 * release.radius / both:.1f}" if known else "too noisy to say"
+        )
+        table.add_row(plan, f"{both:,.0f}", f"{seen:,.0f} ± {release.radius:,.0f}", share)
     console.print(table)
 
 
-def show_comparison(people: TableSource, found: Published, console: Console) -> None:
+def show_comparison(people: TableSource, release: Published, console: Console) -> None:
     """What privacy took: only possible here, where the data are public, and not to be published elsewhere."""
     rows = people.values(sulq.features(*PLACE))
 
@@ -96,9 +103,9 @@ def show_comparison(people: TableSource, found: Published, console: Console) -> 
         from_centre = rows[:, None, :] - np.array(centres.centres)[None]
         return float((from_centre**2).sum(axis=2).min(axis=1).mean())
 
-    exact = CLUSTERS.learn(people.exact()), COMPONENTS.learn(people.exact())
-    further = inertia(found.clusters) / inertia(exact[0])
-    pairs = zip(found.components.directions, exact[1].directions, strict=True)
+    exact = [Run(learner, people, None).learn().hypothesis for learner in (CLUSTERS, COMPONENTS)]
+    further = inertia(release.clusters) / inertia(exact[0])
+    pairs = zip(release.components.directions, exact[1].directions, strict=True)
     angles = [np.degrees(np.arccos(min(1.0, abs(np.dot(one, other))))) for one, other in pairs]
     console.print(
         f"Beside exact answers, which no office would publish: squared distances from the centres are "
@@ -106,27 +113,27 @@ def show_comparison(people: TableSource, found: Published, console: Console) -> 
     )
 
 
-def main(asked: argparse.Namespace, console: Console) -> None:
+def main(options: argparse.Namespace, console: Console) -> None:
     people = sulq.randhie()
-    sulq.PureDP(asked.epsilon)
-    console.print(f"\n[bold]1. The plan[/], for a budget of ε = {asked.epsilon}. No row was looked at:")
-    show_plan(people, asked.epsilon, console)
+    sulq.PureDP(options.epsilon)
+    console.print(f"\n[bold]1. The plan[/], for a budget of ε = {options.epsilon}. No row was looked at:")
+    show_plan(people, options.epsilon, console)
 
-    curator = people.curator(asked.epsilon, ledger=asked.ledger)
+    curator = people.curator(options.epsilon, ledger=options.ledger)
     before = curator.spent
     if before:
-        console.print(f"\n{asked.ledger} is there already: this run goes on where that one ended.")
-    found = published(curator)
+        console.print(f"\n{options.ledger} is there already: this run goes on where that one ended.")
+    release = published(curator, people, options.epsilon, options.ledger)
     plan = people.schema["plan"]
     assert isinstance(plan, sulq.Category)
     console.print("\n[bold]2. Years of people by insurance plan[/], and in how many they saw a doctor:")
-    show_counts(found, plan.levels, console)
+    show_counts(release, plan.levels, console)
     console.print("[bold]3. Clusters[/] by age and family income:\n")
-    console.print(found.clusters.drawing())
+    console.print(release.clusters.drawing())
     console.print("\n[bold]4. Principal components[/]: what differs most between people:\n")
-    console.print(found.components.drawing())
+    console.print(release.components.drawing())
     console.print()
-    show_comparison(people, found, console)
+    show_comparison(people, release, console)
 
     console.print("[bold]5. The ledger[/]")
     for table in ledger_tables(curator.ledger, entries=False):
@@ -140,13 +147,13 @@ def main(asked: argparse.Namespace, console: Console) -> None:
 
     spent = curator.spent
     curator.ledger.close()
-    again = people.curator(asked.epsilon, ledger=asked.ledger)
-    same = published(again).same_as(found)
+    again = people.curator(options.epsilon, ledger=options.ledger)
+    same = published(again, people, options.epsilon, options.ledger).same_as(release)
     console.print("\n[bold]6. All of it asked again[/], as after a crash:")
     console.print(f"Cost: ε = {amount(again.spent - spent)}. The same answers: {'yes' if same else 'no'}.")
-    asked.picture.write_text(found.clusters.picture(), encoding="utf-8")
+    options.picture.write_text(release.clusters.picture(), encoding="utf-8")
     console.print(
-        f"\nThe picture of the clusters: {asked.picture}; the ledger: {asked.ledger}", soft_wrap=True
+        f"\nThe picture of the clusters: {options.picture}; the ledger: {options.ledger}", soft_wrap=True
     )
 
 

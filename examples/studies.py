@@ -76,8 +76,8 @@ def census(path: Path) -> Task:
         raise sulq.SulqError(f"{path} has no column {', '.join(sorted(missing))}: is it Adult with a header?")
     rows = table.append_column("rich", pc.equal(table["income"], ">50K")).select(list(CENSUS))
     bins = {"education_num": [10, 13], "capital_gain": [5000], "age": [28, 60]}
-    asked = ["marital_status", "education_num", "capital_gain", "age"]
-    learner = sulq.ID3("rich", asked, depth=3, bins=bins, split="multiway")
+    features = ["marital_status", "education_num", "capital_gain", "age"]
+    learner = sulq.ID3("rich", features, depth=3, bins=bins, split="multiway")
     about = "Adult census income: who earns more than 50,000 dollars a year?"
     return _divided(about, rows, np.arange(len(rows)), sulq.Schema(CENSUS), learner)
 
@@ -86,8 +86,8 @@ def health() -> Task:
     """The health study that ships with sulq: who buys drugs? Protected is a person, with up to five years."""
     rows = pyarrow.parquet.read_table(SAMPLES / "randhie.parquet")
     bins = {"doctor_visits": [1, 2, 4], "age": [18, 40]}
-    asked = ["doctor_visits", "plan", "health", "age"]
-    learner = sulq.ID3("bought_drugs", asked, depth=2, bins=bins, split="multiway")
+    features = ["doctor_visits", "plan", "health", "age"]
+    learner = sulq.ID3("bought_drugs", features, depth=2, bins=bins, split="multiway")
     about = "The health study that ships with sulq: who buys drugs?"
     return _divided(about, rows, rows["person"].to_numpy(), sulq.Schema.of(SAMPLES / "randhie.toml"), learner)
 

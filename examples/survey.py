@@ -60,10 +60,10 @@ def respondents(people: sulq.Source, epsilon: Fraction | None, points: int) -> t
     approximation, z²·(e^ε/(e^ε − 1)² + 1/4)/error²: a report's own noise, and the luck of who is asked.
     """
     error = Fraction(points, 100)
-    asked = sulq.Round([sulq.mean(QUESTION, tolerance=error, beta=str(BETA))])
+    round_ = sulq.Round([sulq.mean(QUESTION, tolerance=error, beta=str(BETA))])
     noise = 0.0 if epsilon is None else math.exp(epsilon) / (math.exp(epsilon) - 1) ** 2
     oracle = people.sample() if epsilon is None else people.crowd(epsilon)
-    return oracle.cost(asked), math.ceil(NORMAL**2 * (noise + 1 / 4) / float(error) ** 2)
+    return oracle.cost(round_), math.ceil(NORMAL**2 * (noise + 1 / 4) / float(error) ** 2)
 
 
 def show_needs(people: sulq.Source, where: Path, console: Console) -> None:
@@ -95,8 +95,8 @@ def show_survey(people: TableSource, epsilon: Fraction, runs: int, console: Cons
     rough = NORMAL * RandomizedResponse(epsilon).variance(people.rows) ** 0.5
     off = np.abs([answer.value - truth for answer in answers])
     within, roughly = (percent(float(np.mean(off <= most))) for most in (bar, rough))
-    said = f"{percent(answers[0].value)} ± {percent(bar)}"
-    console.print(f"{people.rows:,} respondents say {said}. The truth: {percent(truth)}.")
+    estimate = f"{percent(answers[0].value)} ± {percent(bar)}"
+    console.print(f"{people.rows:,} respondents say {estimate}. The truth: {percent(truth)}.")
     console.print(f"In {runs:,} such surveys the truth was within ± {percent(bar)} in {within},")
     console.print(f"and within the textbook's ± {percent(rough)} in {roughly}; 95 % was wanted.")
 
@@ -121,8 +121,8 @@ def show_choice(people: TableSource, epsilon: Fraction, console: Console) -> Non
 def show_liars(people: TableSource, epsilon: Fraction, console: Console) -> None:
     """A respondent can send what they like; `influence` says how far that moves the estimate at most."""
     rows, values, warner = people.rows, people.values(QUESTION), RandomizedResponse(epsilon)
-    [most], [strict] = (people.crowd(own).influence(EVERYBODY) for own in (epsilon, EPSILONS[0]))
-    at, least = (f"at most, ε = {float(own):g}" for own in (epsilon, EPSILONS[0]))
+    [most], [strict] = (people.crowd(promised).influence(EVERYBODY) for promised in (epsilon, EPSILONS[0]))
+    at, least = (f"at most, ε = {float(promised):g}" for promised in (epsilon, EPSILONS[0]))
     table = Table("liars", "in an open poll", at, "seen, all saying yes", least, box=box.SIMPLE)
     for liars in LIARS:
         honest = warner.sample(values)
@@ -138,22 +138,22 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def main(asked: argparse.Namespace, console: Console) -> None:
-    people, epsilon = one_year_each(), sulq.PureDP(asked.epsilon).epsilon
-    if asked.runs < 1:
-        raise sulq.SulqError(f"there must be at least one run, not {asked.runs}")
+def main(options: argparse.Namespace, console: Console) -> None:
+    people, epsilon = one_year_each(), sulq.PureDP(options.epsilon).epsilon
+    if options.runs < 1:
+        raise sulq.SulqError(f"there must be at least one run, not {options.runs}")
     console.print(f"\n[bold]1. What a respondent's device does[/], ε = {float(epsilon):g}. “{WORDS}”")
     show_device(epsilon, console)
     console.print("\n[bold]2. How many respondents it takes[/], in 95 % of surveys:")
-    show_needs(people, asked.picture, console)
+    show_needs(people, options.picture, console)
     console.print("[bold]3. The survey[/] among the people of a health study.")
-    show_survey(people, epsilon, asked.runs, console)
+    show_survey(people, epsilon, options.runs, console)
     console.print(f"\n[bold]4. One of several answers[/]. “{ASKED}”")
     console.print(f"A second survey: who takes part in both was promised ε = {2 * float(epsilon):g} in all.")
     show_choice(people, epsilon, console)
     console.print("[bold]5. Liars[/]. By how many points a few who agree move the estimate:")
     show_liars(people, epsilon, console)
-    console.print(f"The picture of what it takes: {asked.picture}", soft_wrap=True)
+    console.print(f"The picture of what it takes: {options.picture}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,8 @@ def test_importing_sulq_warns_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "today"),
     [
+        ("sulq.queries.codes", "Lookup", "sulq.queries.lookups.Lookup"),
+        ("sulq.queries.codes", "lookup", "sulq.queries.lookups.lookup"),
         ("sulq.sources.source", "open", "sulq.sources.opening.open"),
         ("sulq.sources.subset", "Cohort", "sulq.sources.subset.Subset"),
     ],

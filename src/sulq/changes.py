@@ -10,7 +10,11 @@ NAMED = 5
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What is different in the second of two schemas, both as `Schema.form` gives them.
+    """What is different in the second of two schemas, in words.
+
+    Args:
+        before: the first schema, as `Schema.form` gives it.
+        after: the second schema, as `Schema.form` gives it.
 
     >>> from sulq.schema import Boolean, Real, Schema
     >>> before = Schema({"cost": Real(0, 100, missing=0)})
@@ -43,7 +47,7 @@ def _of_one(what: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | N
         if isinstance(was, list | tuple) and isinstance(now, list | tuple):
             yield from (f"{what}: {words}" for words in _of_values(list(was), list(now)))
         elif was != now:
-            yield f"{what}: {setting} was {_said(was)}, is {_said(now)}"
+            yield f"{what}: {setting} was {_written(was)}, is {_written(now)}"
 
 
 def _of_values(old: list[str], new: list[str]) -> Iterator[str]:
@@ -63,5 +67,5 @@ def _listed(values: Iterable[str]) -> str:
     return ", ".join([*named[:NAMED], *more])
 
 
-def _said(value: object) -> str:
+def _written(value: object) -> str:
     return "not given" if value is None else repr(value)

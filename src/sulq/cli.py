@@ -34,8 +34,8 @@ from sulq.theory.atlas import atlas
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
-    0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done, 130 if it was interrupted.
-    A reader that goes away, as with `| head`, changes nothing of this.
+    The result is 0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done, and 130 if
+    it was interrupted. A reader that goes away, as with `| head`, changes nothing of this.
     """
     output, errors = Listener(sys.stdout), Listener(sys.stderr)
     with redirect_stdout(output), redirect_stderr(errors):

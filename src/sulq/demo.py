@@ -20,9 +20,9 @@ from sulq.sources.source import Source
 
 LABEL = "bought_drugs"
 CODE = """\
-    asked = ["doctor_visits", "plan", "health", "age", "sex"]
+    features = ["doctor_visits", "plan", "health", "age", "sex"]
     bins = {"doctor_visits": [1, 2, 4], "age": [18, 40]}
-    learner = sulq.ID3("bought_drugs", asked, depth=2, bins=bins,
+    learner = sulq.ID3("bought_drugs", features, depth=2, bins=bins,
                        split="multiway", share=0.9)
     learner.learn(sulq.randhie().curator(epsilon=1))
 """
@@ -40,9 +40,9 @@ NEXT = """\
 def demo(console: Console) -> None:
     """Learn a tree from the sample, privately and exactly, and say what to do next."""
     people = randhie()
-    asked = ["doctor_visits", "plan", "health", "age", "sex"]
+    features = ["doctor_visits", "plan", "health", "age", "sex"]
     bins = {"doctor_visits": [1, 2, 4], "age": [18, 40]}
-    learner = ID3(LABEL, asked, depth=2, bins=bins, split="multiway", share=0.9)
+    learner = ID3(LABEL, features, depth=2, bins=bins, split="multiway", share=0.9)
 
     console.print(
         "\n[bold]The RAND Health Insurance Experiment[/]: 5,912 people, insured by lot, watched for up to "

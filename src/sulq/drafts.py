@@ -31,7 +31,12 @@ ANYTHING = [
 
 
 def draft(data: Any, table: str | None = None) -> str:
-    """A schema in TOML for a file or table, to be completed by hand."""
+    """A schema in TOML for a file or table, to be completed by hand.
+
+    Args:
+        data: the file or table, as `sulq.open` takes it.
+        table: the table, if the data is a DuckDB database.
+    """
     opened = reader(data, (), (), table)
     if not opened.types:
         raise SchemaError("there are no columns to describe")

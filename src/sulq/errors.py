@@ -11,19 +11,40 @@ T = TypeVar("T")
 
 
 class SulqError(Exception):
-    """The base of every error sulq raises on purpose."""
+    """The base of every error sulq raises on purpose.
+
+    >>> try:
+    ...     raise QueryError("there are no rows")
+    ... except SulqError as error:
+    ...     print(error)
+    there are no rows
+    """
 
 
 class SchemaError(SulqError):
-    """A schema is incomplete or contradicts itself, or a table does not have the columns it declares."""
+    """A schema is incomplete or contradicts itself, or a table does not have the columns it declares.
+
+    >>> import sulq
+    >>> sulq.Real(5, 1)
+    Traceback (most recent call last):
+    sulq.errors.SchemaError: low = 5.0 must not exceed high = 1.0
+    """
 
 
 class QueryError(SulqError):
-    """A query makes no sense for the schema, or could leave the exact range of its sums."""
+    """A query makes no sense for the schema, or could leave the exact range of its sums.
+
+    >>> import sulq
+    >>> sulq.bins("age", [])
+    Traceback (most recent call last):
+    sulq.errors.QueryError: bins need at least one edge, in increasing order
+    """
 
 
 class ReleaseError(SulqError):
-    """A release failed after it was charged. Its words are the same whatever went wrong, and for whom.
+    """The rows could not be read or added up after a round was charged.
+
+    The error's words are the same whatever went wrong, and for whom.
 
     >>> print(ReleaseError())
     the rows could not be read or added up; what was charged stays charged, ...
@@ -38,9 +59,13 @@ class ReleaseError(SulqError):
 
 
 def sheltered(look: Callable[[], T]) -> T:
-    """What `look` says of the rows; whatever it raises becomes a ReleaseError, because it may tell of a row.
+    """The result of looking at rows. Whatever goes wrong becomes a ReleaseError.
 
-    Who runs the process finds what happened in the log `sulq`, at the level of debugging.
+    An error of a source may quote a row, so nobody but whoever runs the process may see it: it is in the log
+    `sulq`, at the level of debugging.
+
+    Args:
+        look: reads rows and returns what was found.
     """
     try:
         return look()
@@ -50,11 +75,27 @@ def sheltered(look: Callable[[], T]) -> T:
 
 
 class AdaptivityError(SulqError):
-    """A second round was put to an oracle that allows only one."""
+    """A second round was put to an oracle that allows only one.
+
+    >>> import sulq
+    >>> crowd = sulq.randhie().crowd(epsilon=1, interactive=False)
+    >>> answers = crowd.ask(sulq.Round([sulq.mean("limited")], share="1/2"))
+    >>> crowd.ask(sulq.Round([sulq.mean("copay")], share="1/2"))
+    Traceback (most recent call last):
+    sulq.errors.AdaptivityError: this crowd answers one round, and was asked a second: ...
+    """
 
 
 class LedgerError(SulqError):
-    """A ledger is damaged, belongs to other data, or cannot be written."""
+    """A ledger is damaged, belongs to other data, or cannot be written.
+
+    >>> import sulq, tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     written = file.write(b"no ledger"), file.flush()
+    ...     sulq.randhie().curator(epsilon=1, ledger=file.name)
+    Traceback (most recent call last):
+    sulq.errors.LedgerError: ...
+    """
 
 
 class BudgetError(SulqError):

@@ -14,7 +14,12 @@ OTHER = "(other)"
 
 @dataclass(frozen=True)
 class Real:
-    """A real number between public bounds. A missing value becomes `missing`, by default the middle.
+    """A real number between public bounds. A value outside them becomes the nearest bound.
+
+    Args:
+        low: the smallest value that is possible.
+        high: the largest value that is possible.
+        missing: what a missing value becomes; by default the middle of the bounds.
 
     >>> Real(0, 120)
     Real(low=0.0, high=120.0, missing=60.0)
@@ -39,7 +44,12 @@ class Real:
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number between public bounds. A missing value becomes `missing`, by default the middle.
+    """A whole number between public bounds. A value outside them becomes the nearest bound.
+
+    Args:
+        low: the smallest value that is possible.
+        high: the largest value that is possible.
+        missing: what a missing value becomes; by default the middle of the bounds, rounded down.
 
     >>> Integer(0, 9)
     Integer(low=0, high=9, missing=4)
@@ -66,8 +76,10 @@ class Integer:
 class Category:
     """One of a public list of values.
 
-    A missing or unknown value becomes `missing` if that is given (one of the values), and otherwise a
-    level of its own, `(other)`.
+    Args:
+        values: the values, in order. Numbers and truth values become texts.
+        missing: what a missing or unknown value becomes, one of the values. By default such a value becomes a
+            level of its own, `(other)`.
 
     >>> Category(["no", "yes"]).levels
     ('no', 'yes', '(other)')
@@ -102,7 +114,10 @@ class Category:
 
 @dataclass(frozen=True)
 class Boolean:
-    """True or false. A missing value becomes `missing`.
+    """True or false.
+
+    Args:
+        missing: what a missing value becomes.
 
     >>> Boolean()
     Boolean(missing=False)
@@ -146,5 +161,6 @@ def _whole(what: str, value: object) -> int:
 
 
 def fill(frozen: object, **values: object) -> None:
+    """Set fields of a frozen dataclass while it is being made."""
     for name, value in values.items():
         object.__setattr__(frozen, name, value)

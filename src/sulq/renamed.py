@@ -26,6 +26,7 @@ MODULES = {
     "sulq.beyond.select": "sulq.learners.select",
     "sulq.beyond.small": "sulq.classes.small",
     "sulq.beyond.transforms": "sulq.classes.transforms",
+    "sulq.inside": "sulq.row_function_guard",
     "sulq.learners.features": "sulq.queries.attributes",
     "sulq.learners.hypothesis": "sulq.hypotheses.hypothesis",
     "sulq.learners.masked_parity": "sulq.theory.masked_parity",
@@ -110,10 +111,10 @@ def moved(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         module: the module's name.
         names: for every name of before, the module and the name of today.
 
-    >>> found = moved("sulq.old", {"pi": "math.pi"})
+    >>> find = moved("sulq.old", {"pi": "math.pi"})
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
-    ...     found("pi")
+    ...     find("pi")
     3.141592653589793
     >>> print(seen[0].message)
     sulq.old.pi is math.pi now; the old name works for this version only

@@ -40,10 +40,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Unit:
-    """Whose privacy is kept: the person named in `column`, of whom at most `rows` rows count.
+    """Whose privacy is kept: that of a person who may have several rows.
 
-    Which of a person's rows count is decided by a hash of each row's own values and the public `salt`, so
-    one person's presence never moves another's rows. Rows that name nobody do not count.
+    Which of a person's rows count is decided by a hash of each row's own values and the public `salt`, so one
+    person's presence never moves another's rows. Rows that name nobody do not count.
+
+    Args:
+        column: the column that names the person.
+        rows: how many rows of one person count, at most.
+        salt: a public text that goes into the hash.
+
+    >>> import sulq
+    >>> unit = Unit("patient", rows=2)
+    >>> schema = Schema({"patient": Integer(0, 99), "sick": Boolean()}, unit)
+    >>> visits = sulq.open({"patient": [7, 7, 7, 8], "sick": [True, True, True, False]}, schema)
+    >>> visits.exact().ask(sulq.Round([sulq.count()]))[0].value
+    3.0
     """
 
     column: str
@@ -58,6 +70,10 @@ class Unit:
 
 class Schema(Mapping[str, Kind]):
     """The columns a learner may ask about, in order, and the privacy unit.
+
+    Args:
+        columns: for every column its name and its kind: `Real`, `Integer`, `Category` or `Boolean`.
+        unit: whose privacy is kept; by default every row is a person.
 
     >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean()})
     >>> schema["age"].high

@@ -12,11 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def nearest_distribution(estimate: ArrayLike, whole: float = 1.0) -> NDArray[np.float64]:
-    """The frequencies, or counts that are `whole` together, nearest to an estimate in the 2-norm.
+    """The frequencies, or counts with a known sum, nearest to an estimate in the 2-norm.
 
-    One number is taken from all of them, and what falls below 0 is 0; the number is such that the rest add up
-    to the whole. Sorted, the first j stay above 0 for the largest j whose smallest one exceeds what j would
-    have to give up each.
+    The same number is subtracted from all of them, and what falls below 0 becomes 0. The number is such that
+    the rest add up to the whole. Sorted, the first j stay above 0, for the largest j whose smallest one
+    exceeds what each of j would have to give up.
+
+    Args:
+        estimate: the estimated frequencies or counts.
+        whole: what they add up to: 1 for frequencies.
 
     >>> nearest_distribution([0.75, 0.5, -0.25]).tolist()
     [0.625, 0.375, 0.0]

@@ -15,7 +15,7 @@ import sulq
 from sulq.cli import main
 from sulq.plans.watching import Watched
 from sulq.privacy.budget import budget
-from sulq.runs.outcome import Account, Outcome, promise_in_words
+from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
 from sulq.runs.report import report
 
 VOID = {"meta", "br", "rect", "line", "path", "circle"}
@@ -86,7 +86,7 @@ def outcome(exact: bool = False) -> Outcome:
     people = sulq.randhie()
     watched = Watched(people.exact() if exact else people.curator(epsilon=1))
     tree = sulq.ID3("bought_drugs", ["plan", "sex"], depth=1).learn(watched, "a run")
-    account = Account(budget(epsilon=1), "replace", "folder/people.ledger", Fraction(1, 4))
+    account = RunBudget(budget(epsilon=1), "replace", "folder/people.ledger", Fraction(1, 4))
     assert tree.origin is not None
     charged = None if exact else account
     return Outcome(tree, tuple(watched.asked), charged, tree.origin, people.schema)

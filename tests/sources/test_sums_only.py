@@ -15,7 +15,7 @@ from sulq.classes.boolean import Conjunctions
 from sulq.queries.expressions import Node
 from sulq.sources.rows import Rows
 from sulq.sources.sums import Sums
-from sulq.theory.simulation import run_locally
+from sulq.theory.protocols import run_locally
 
 BITS = np.random.default_rng(0).random((3, 20_000)) < 0.5
 COLUMNS = {"a": BITS[0], "b": BITS[1], "y": BITS[0]}

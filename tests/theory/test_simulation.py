@@ -16,7 +16,8 @@ import sulq
 from sulq.local.kary import KaryResponse
 from sulq.local.response import RandomizedResponse
 from sulq.theory import simulation
-from sulq.theory.simulation import Call, Calls, run_locally, simulated
+from sulq.theory.protocols import Call, Calls, run_locally
+from sulq.theory.simulation import simulated
 
 RUNS = 1_500
 BETA = 0.02

@@ -26,18 +26,18 @@ def add_learn(commands: Any, learn: Callable[[Command, argparse.Namespace, Conso
     learners = parser.add_subparsers(title="learners", required=True, metavar="LEARNER")
     for command in COMMANDS:
         start = f"  sulq learn {command.name} people.csv --schema people.toml"
-        own = learners.add_parser(
+        learner = learners.add_parser(
             command.name,
             help=command.help,
             description=textwrap.fill(command.description, 80),
             epilog="\n".join(["examples:", *(f"{start} {example}" for example in command.examples)]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_data(own)
-        command.add_options(own.add_argument_group("what to learn"))
-        _add_privacy(own.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
-        _add_results(own.add_argument_group("before and after"))
-        own.set_defaults(run=partial(learn, command))
+        _add_data(learner)
+        command.add_options(learner.add_argument_group("what to learn"))
+        _add_privacy(learner.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
+        _add_results(learner.add_argument_group("before and after"))
+        learner.set_defaults(run=partial(learn, command))
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:

@@ -101,7 +101,7 @@ def add_plan(commands: Any) -> None:
     for subject in SUBJECTS:
         start = f"  sulq plan {subject.name} --dimension 16"
         examples = ["--epsilon 1", "--epsilon 1 --rows 100000", "--rows 100000 --confidence 0.99"]
-        own = subjects.add_parser(
+        subparser = subjects.add_parser(
             subject.name,
             help=subject.help,
             description=textwrap.fill(subject.description, 80),
@@ -114,8 +114,8 @@ def add_plan(commands: Any) -> None:
             ),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_options(own, subject)
-        own.set_defaults(run=partial(_show_plan, subject))
+        _add_options(subparser, subject)
+        subparser.set_defaults(run=partial(_show_plan, subject))
     for command in COMMANDS:
         if command.name in REHEARSED:
             _add_rehearsal(subjects, command)
@@ -149,7 +149,7 @@ def _add_options(parser: argparse.ArgumentParser, subject: Subject) -> None:
 
 
 def _add_rehearsal(subjects: Any, command: Command) -> None:
-    own = subjects.add_parser(
+    subparser = subjects.add_parser(
         command.name,
         help=f"{command.help} (a rehearsal)",
         description=textwrap.fill(
@@ -162,22 +162,24 @@ def _add_rehearsal(subjects: Any, command: Command) -> None:
         + command.examples[0].split(" --dry-run")[0].split(" --report")[0],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    own.add_argument("--schema", required=True, metavar="FILE", help="what is public about the columns")
-    own.add_argument("--rows", type=int, required=True, metavar="N", help="how many rows there will be")
-    own.add_argument("--epsilon", required=True, metavar="E", help="the budget; there is no default")
-    command.add_options(own)
-    own.set_defaults(run=partial(_show_rehearsal, command))
+    subparser.add_argument("--schema", required=True, metavar="FILE", help="what is public about the columns")
+    subparser.add_argument("--rows", type=int, required=True, metavar="N", help="how many rows there will be")
+    subparser.add_argument("--epsilon", required=True, metavar="E", help="the budget; there is no default")
+    command.add_options(subparser)
+    subparser.set_defaults(run=partial(_show_rehearsal, command))
 
 
 def _show_rehearsal(command: Command, options: argparse.Namespace, console: Console) -> None:
     schema = Schema.of(options.schema)
     learner = command.learner(options, schema)
-    found = plan(learner, schema, rows=options.rows, epsilon=options.epsilon).rehearsal
-    assert found is not None
+    rehearsal = plan(learner, schema, rows=options.rows, epsilon=options.epsilon).rehearsal
+    assert rehearsal is not None
     console.print(
-        Text(f"An estimate: a rehearsal under {found.promise} on {options.rows:,} made-up rows.\n", "bold")
+        Text(
+            f"An estimate: a rehearsal under {rehearsal.promise} on {options.rows:,} made-up rows.\n", "bold"
+        )
     )
-    console.print(rounds_table(found.rounds, found.total, found.unit))
+    console.print(rounds_table(rehearsal.rounds, rehearsal.total, rehearsal.unit))
     console.print("\nThe first round is as it will be; later ones depend on answers. Nothing is promised.")
 
 
@@ -203,7 +205,7 @@ def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) 
     console.print(_table(plans, options))
     for model, refusal in refusals.items():
         console.print(Text(f"{NAMES[model]}: {refusal}"), soft_wrap=True)
-    reuse = {told.reuse for told in plans.values() if told.model != "crowd"}
+    reuse = {made.reuse for made in plans.values() if made.model != "crowd"}
     about = f"{first.rounds} round(s), {first.queries} queries"
     if first.tolerances:
         about += f", the finest of tolerance {min(first.tolerances):.3g}"
@@ -232,32 +234,32 @@ def _plan(
 def _table(plans: dict[Model, Plan], options: argparse.Namespace) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("who answers")
-    asked = [_asked(told, options) for told in plans.values()]
-    for name in dict.fromkeys(name for name, _ in asked):
+    wanted = [_wanted(made, options) for made in plans.values()]
+    for name in dict.fromkeys(name for name, _ in wanted):
         table.add_column(f"{name}, the papers'", justify="right")
         table.add_column(f"{name}, tight", justify="right")
     table.add_column("rests on")
-    columns = list(dict.fromkeys(name for name, _ in asked))
-    for (model, told), (name, figures) in zip(plans.items(), asked, strict=True):
+    columns = list(dict.fromkeys(name for name, _ in wanted))
+    for (model, made), (name, figures) in zip(plans.items(), wanted, strict=True):
         cells = [""] * (2 * len(columns))
         place = 2 * columns.index(name)
-        cells[place : place + 2] = [_said(figures.paper), _said(figures.tight)]
-        table.add_row(NAMES[model], *cells, Text(told.theorem))
+        cells[place : place + 2] = [_written(figures.paper), _written(figures.tight)]
+        table.add_row(NAMES[model], *cells, Text(made.theorem))
     return table
 
 
-def _asked(told: Plan, options: argparse.Namespace) -> tuple[str, Both]:
+def _wanted(made: Plan, options: argparse.Namespace) -> tuple[str, Both]:
     """The number that the plan was asked for."""
     if options.rows is None:
-        return "rows", told.rows
-    if told.model in ("curator", "crowd") and options.epsilon is None:
-        return "ε", told.epsilon
-    if isinstance(told.learner, MaskedParity):
-        return "confidence", told.confidence
-    return "error", told.error
+        return "rows", made.rows
+    if made.model in ("curator", "crowd") and options.epsilon is None:
+        return "ε", made.epsilon
+    if isinstance(made.learner, MaskedParity):
+        return "confidence", made.confidence
+    return "error", made.error
 
 
-def _said(number: float | None) -> str:
+def _written(number: float | None) -> str:
     if number is None:
         return "–"
     if 0.999 < number < 1:

@@ -35,10 +35,10 @@ def condition_in(text: str, schema: Schema) -> str | Node:
     if written in schema:
         return written
     # Of two relations at one place the longer comes first, so >= is not read as > and a value "=…".
-    for found in re.finditer("==|!=|>=|<=|>|<", written):
-        name, value = written[: found.start()].strip(), written[found.end() :].strip()
+    for relation in re.finditer("==|!=|>=|<=|>|<", written):
+        name, value = written[: relation.start()].strip(), written[relation.end() :].strip()
         if name in schema:
-            return _comparison(name, found.group(), _unquoted(value), schema)
+            return _comparison(name, relation.group(), _unquoted(value), schema)
     names = ", ".join(schema)
     if written.isidentifier():
         raise QueryError(f"there is no column {written!r}; the schema has {names}")

@@ -14,7 +14,7 @@ from rich.text import Text
 from sulq.numbers import amount
 from sulq.plans.rehearsal import Rehearsal
 from sulq.plans.watching import AskedRound
-from sulq.runs.outcome import SYMBOLS, Account, Outcome, spending
+from sulq.runs.outcome import SYMBOLS, Outcome, RunBudget, spending
 
 CLEAR = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
 
@@ -39,17 +39,17 @@ def told_of(console: Console, unit: str | None) -> Callable[[AskedRound, bool], 
         unit: what the budget is counted in, or None for exact answers.
     """
 
-    def tell(asked: AskedRound, done: bool) -> None:
-        line = f"round {asked.number}: {asked.describe()} (numbers: {asked.numbers:,})"
-        if unit is not None and asked.left is not None:
-            free = ", answered from the ledger" if done and asked.stored else ""
-            line += f"; costs {spending(asked.cost, unit)}{free}, {spending(asked.left, unit)} left"
+    def tell(round_: AskedRound, done: bool) -> None:
+        line = f"round {round_.number}: {round_.describe()} (numbers: {round_.numbers:,})"
+        if unit is not None and round_.left is not None:
+            free = ", answered from the ledger" if done and round_.stored else ""
+            line += f"; costs {spending(round_.cost, unit)}{free}, {spending(round_.left, unit)} left"
         clear_line(console)
         if console.is_terminal and not done:
             console.print(Text(line, "dim"), end="\r", no_wrap=True, overflow="ellipsis", crop=True)
         elif done and not console.is_terminal:
             # How long an answer took may depend on the rows, so it is only said where nothing is private.
-            console.print(Text(line if unit else f"{line}; {asked.seconds:.1f} s"), soft_wrap=True)
+            console.print(Text(line if unit else f"{line}; {round_.seconds:.1f} s"), soft_wrap=True)
 
     return tell
 
@@ -75,7 +75,7 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
     console.print(about)
 
 
-def _summary(outcome: Outcome, account: Account) -> list[tuple[str, str]]:
+def _summary(outcome: Outcome, account: RunBudget) -> list[tuple[str, str]]:
     now = ""
     if outcome.charged < outcome.cost:
         now = f"; only {account.words(outcome.charged)} of it now, the rest was paid for before"
@@ -110,10 +110,10 @@ def rounds_table(rounds: tuple[AskedRound, ...], total: Fraction, unit: str) -> 
     table.add_column("numbers", justify="right")
     table.add_column(f"cost, {SYMBOLS[unit]}", justify="right", no_wrap=True)
     table.add_column("error at 95 %")
-    for asked in rounds:
-        cost = f"{amount(asked.cost)} ({float(asked.cost / total):.0%})".replace("%", " %")
-        for place, question in enumerate(asked.questions):
-            number, price = (str(asked.number), cost) if place == 0 else ("", "")
+    for round_ in rounds:
+        cost = f"{amount(round_.cost)} ({float(round_.cost / total):.0%})".replace("%", " %")
+        for place, question in enumerate(round_.questions):
+            number, price = (str(round_.number), cost) if place == 0 else ("", "")
             many = f"{question.times * question.numbers:,}"
             table.add_row(number, question.describe(), many, price, question.precision())
     return table

@@ -46,7 +46,7 @@ def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
 
 
 def _accounts(ledger: Ledger) -> list[Table]:
-    """Analysts and caps, if there are any. What a run without a cap of its own has spent, the runs say."""
+    """Analysts and caps, if there are any. Runs without a cap are not listed: the table of runs has them."""
     accounts = {account.name: account for account in ledger.accounts()}
     table = Table("account", "spent", "cap", "left", title="accounts", title_justify="left")
     for name, account in accounts.items():
@@ -84,10 +84,10 @@ def _entries(ledger: Ledger) -> Table:
 def _short(question: str) -> str:
     """The statistics a question asks for, or what it asks to be released."""
     try:
-        asked = json.loads(question)
-        if "release" in asked:  # as earlier versions wrote what needed more than sums
-            return next(name for name in ("parity", "select", "compress") if name in asked["release"])
-        queries = asked["round"]["queries"]
+        form = json.loads(question)
+        if "release" in form:  # as earlier versions wrote what needed more than sums
+            return next(name for name in ("parity", "select", "compress") if name in form["release"])
+        queries = form["round"]["queries"]
         # A ledger may hold questions of version 0, which had no name for a choice.
         return ", ".join(query.get("query") or query.get("statistic", "choose") for query in queries)
     except (ValueError, KeyError, TypeError, StopIteration):

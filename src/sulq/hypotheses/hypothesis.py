@@ -34,7 +34,20 @@ KINDS: dict[str, type[Hypothesis]] = {}
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a hypothesis came from: who learned it, under what promise, in which run, in how many rounds."""
+    """Where a hypothesis comes from.
+
+    Args:
+        learner: the name of the learner's class.
+        promise: what the oracle promised to every person, in words.
+        run: the name of the run.
+        rounds: how many rounds were asked.
+
+    >>> import sulq
+    >>> rows = {"a": [True, False], "y": [True, False]}
+    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    >>> sulq.Conjunction("y", error=0.1).learn(people.exact()).origin
+    Origin(learner='Conjunction', promise='none: exact answers', run=..., rounds=1)
+    """
 
     learner: str
     promise: str
@@ -194,7 +207,23 @@ class Hypothesis(ABC):
 
 
 def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Query:
-    """One more query: how often a hypothesis is wrong. `precision` is a weight, or a tolerance and beta."""
+    """A query: on which part of the rows a hypothesis is wrong.
+
+    Args:
+        hypothesis: what was learned.
+        label: the column that the hypothesis should tell, or an expression.
+        **precision: how well it should be answered: a `weight`, or a `tolerance` and `beta`, as for
+            `sulq.mean`.
+
+    >>> import sulq
+    >>> rows = {"a": [True, True, False, False], "y": [True, False, False, False]}
+    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    >>> rule = sulq.Conjunction("y", error=0.9).learn(people.exact())
+    >>> rule.describe()
+    'a'
+    >>> people.exact().ask(sulq.Round([sulq.error_rate(rule, "y")]))[0].value
+    0.25
+    """
     truth = Column(label) if isinstance(label, str) else node(label)
     return mean(hypothesis.wrong(truth), **precision)
 

@@ -66,7 +66,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunTotals:
     """What one run was charged and answered.
 
     Args:
@@ -209,15 +209,17 @@ def faults(rows: Iterable[Row], seal: str, head: str | None, rules: Rules) -> It
         yield f"entry {number} is not how the ledger ended: what came last was removed, changed or added"
 
 
-def runs_in(entries: Iterable[Entry]) -> list[Run]:
+def runs_in(entries: Iterable[Entry]) -> list[RunTotals]:
     """The runs of a ledger, in the order in which they began."""
-    runs: dict[str, Run] = {}
+    runs: dict[str, RunTotals] = {}
     for entry in entries:
         if entry.kind != "cap":
-            run = runs.get(entry.run, Run(entry.run, 0, 0, Fraction(0), entry.time, entry.time))
+            run = runs.get(entry.run, RunTotals(entry.run, 0, 0, Fraction(0), entry.time, entry.time))
             charges = run.charges + (entry.kind == "charge")
             answers = run.answers + (entry.kind == "answer")
-            runs[run.name] = Run(run.name, charges, answers, run.spent + entry.cost, run.first, entry.time)
+            runs[run.name] = RunTotals(
+                run.name, charges, answers, run.spent + entry.cost, run.first, entry.time
+            )
     return list(runs.values())
 
 

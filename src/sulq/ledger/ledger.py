@@ -18,19 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from sulq.errors import LedgerError
-from sulq.inside import refuse_row_functions
 from sulq.ledger.accounts import (
     Account,
     Books,
     check_account,
     check_covers,
 )
-from sulq.ledger.chain import RESTORE, Entry, Run, entry_in, exact_amount, head_of, runs_in
+from sulq.ledger.chain import RESTORE, Entry, RunTotals, entry_in, exact_amount, head_of, runs_in
 from sulq.ledger.parts import Part
 from sulq.ledger.purpose import HEAD, JSON, differences, purpose_in, terms, whole
 from sulq.ledger.record import Record, find, spent_at
 from sulq.ledger.sqlite import SqliteStore
 from sulq.ledger.store import Store
+from sulq.row_function_guard import refuse_row_functions
 from sulq.wire import canonical, check_run, check_text, digest
 
 
@@ -263,7 +263,7 @@ class Ledger:
             rows = list(transaction.rows())
         return map(entry_in, rows)
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[RunTotals]:
         """Every run that was charged, in the order in which they began."""
         return runs_in(self.entries())
 

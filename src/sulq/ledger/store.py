@@ -77,8 +77,9 @@ class Store(ABC):
 
     A store that can be pickled is in another process the same place. One that cannot raises a LedgerError.
 
-    `name` is how messages speak of the place; it never has a password in it. `read_only`: whether nothing may
-    be written.
+    Args:
+        name: how messages speak of the place; it never has a password in it.
+        read_only: whether nothing may be written.
     """
 
     name: str

@@ -21,9 +21,14 @@ from sulq.numbers import Numeric
 def best_randomizer(shape: Shape, epsilon: Numeric, method: Literal["best", "paper"] = "best") -> Randomizer:
     """The randomizer whose estimates have the least variance, for values of this shape.
 
-    That is the largest variance that values may have, except for one of k possibilities: there it is that of
-    a rare one, as most of many must be. A single possibility is told as one of two, of which nobody has the
-    second. `method="paper"` has the paper's choice instead, g(u) + Lap(2b/ε).
+    That is the largest variance that values may have. For one of k possibilities it is instead the variance
+    for a rare possibility, because most of many possibilities must be rare. A single possibility is reported
+    as one of two, of which nobody has the second.
+
+    Args:
+        shape: what a value may be.
+        epsilon: what is promised to the person who reports.
+        method: "best", or "paper" for the paper's choice, g(u) + Lap(2b/ε).
 
     >>> best_randomizer(Flag(), epsilon=1).epsilon
     1.0

@@ -34,6 +34,10 @@ class DesignResponse(NumberedReport):
     Of the designs with nearly the least variance for rare possibilities, the one with the smallest radius is
     used. There are good ones for ε up to 4 if k is at most 2800, and none at all from some 16,000 on.
 
+    Args:
+        k: how many possibilities there are.
+        epsilon: what is promised to the person who reports.
+
     >>> response = DesignResponse(100, epsilon=1)
     >>> response.size.residues, response.size.block
     (101, 25)

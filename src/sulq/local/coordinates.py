@@ -30,6 +30,12 @@ MOST_BITS = 16
 class CoordinateReport(Tallied, FormedRandomizer):
     """A vector with lows ≤ v ≤ highs, reported as first·2^bits + the bits of that and the next coordinates.
 
+    Args:
+        lows: the smallest value of each coordinate.
+        highs: the largest value of each coordinate.
+        epsilon: what is promised to the person who reports.
+        bits: how many coordinates a person reports one bit about; ε is divided among them.
+
     >>> report = CoordinateReport([0, 0, -1], [1, 2, 1], epsilon=1)
     >>> points = np.tile([0.5, 0.5, 0.5], (100_000, 1))
     >>> bool(abs(report.estimate(report.sample(points)) - 0.5).max() < report.radius(100_000, beta=1e-9))

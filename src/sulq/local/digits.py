@@ -15,8 +15,9 @@ from fractions import Fraction
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
-from sulq.queries.codes import Bins, Lookup
+from sulq.queries.codes import Bins
 from sulq.queries.expressions import Node
+from sulq.queries.lookups import Lookup
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
 
@@ -25,11 +26,18 @@ MOST_DIGITS = 16
 
 @dataclass(frozen=True)
 class Digits:
-    """The boolean queries for an expression's digits, and what their answers come to."""
+    """The boolean queries for an expression's digits, and what their answers come to. `digits` makes them.
+
+    Args:
+        queries: for each digit an expression that is true where the digit is 1.
+        tolerance: if the mean of every digit is within this, the mean of the expression is within what was
+            asked for.
+        low: the smallest value of the expression.
+        high: the largest value of the expression.
+    """
 
     queries: tuple[Node, ...]
     tolerance: float
-    """If the mean of every digit is within this, that of the expression is within what was asked for."""
     low: float
     high: float
 
@@ -50,6 +58,11 @@ def digits(expression: Node, tolerance: Numeric, schema: Schema) -> Digits:
 
     Half of the tolerance is for the digits left out, half for the answers: m of them, off by t each, are
     off by less than (high − low)·t together.
+
+    Args:
+        expression: a single number.
+        tolerance: how far from the truth the mean may be.
+        schema: what is public about the columns.
 
     >>> from sulq.queries.expressions import col
     >>> from sulq.schema import Real

@@ -27,6 +27,10 @@ from sulq.privacy.coins import random_bytes
 class HadamardResponse(NumberedReport):
     """A row of the matrix and one bit, as the number 2·row + bit. The best there is for small ε and many k.
 
+    Args:
+        k: how many possibilities there are.
+        epsilon: what is promised to the person who reports.
+
     >>> response = HadamardResponse(100, epsilon="1/2")
     >>> reports = response.sample(np.arange(100_000) % 50)
     >>> bool(reports.max() < response.reports == 256)

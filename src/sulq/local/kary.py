@@ -21,6 +21,10 @@ MOST_POSSIBILITIES = 2**20
 class KaryResponse(NumberedReport):
     """One of 0, …, k − 1, reported with the probability e^ε/(e^ε + k − 1) as it is. Best where k < 3e^ε + 2.
 
+    Args:
+        k: how many possibilities there are.
+        epsilon: what is promised to the person who reports.
+
     >>> response = KaryResponse(4, epsilon=2)
     >>> [float(round(response.pmf(report, 1), 3)) for report in range(4)]
     [0.096, 0.711, 0.096, 0.096]

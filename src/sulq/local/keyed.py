@@ -35,6 +35,12 @@ class KeyedReport(Tallied, FormedRandomizer):
 
     Values are pairs: the groups, and a row of d numbers for each.
 
+    Args:
+        groups: how many groups there are: k.
+        lows: the smallest value of each coordinate of the vector.
+        highs: the largest value of each coordinate of the vector.
+        epsilon: what is promised to the person who reports.
+
     >>> report = KeyedReport(2, [0, 0], [1, 4], epsilon=2)
     >>> groups = np.arange(100_000) % 2
     >>> reports = report.sample((groups, np.array([[1, 2], [0, 4]])[groups]))

@@ -35,6 +35,11 @@ FARTHEST = 64
 class LaplaceReport(Tallied, FormedRandomizer):
     """A number from `low` to `high` plus noise, in steps of the grid from low on.
 
+    Args:
+        low: the smallest value that is possible.
+        high: the largest value that is possible.
+        epsilon: what is promised to the person who reports.
+
     >>> report = LaplaceReport(0, 100, epsilon=1)
     >>> ages = np.linspace(20, 60, 100_000)
     >>> bool(abs(report.estimate(report.sample(ages)) - 40)[0] < report.radius(100_000, beta=1e-9))

@@ -32,6 +32,10 @@ class LocalRandomness:
 
     The values stay inside. `ask` charges the person before it looks at their value.
 
+    Args:
+        values: each person's value.
+        epsilon: what is promised to each person, over all reports.
+
     >>> from sulq.local.response import RandomizedResponse
     >>> people = LocalRandomness([True, False, True], epsilon=1)
     >>> half = RandomizedResponse("1/2")

@@ -25,6 +25,11 @@ from sulq.numbers import Numeric
 class OneBitReport(Tallied, FormedRandomizer):
     """A number from `low` to `high`, reported as one bit. The best there is for small ε.
 
+    Args:
+        low: the smallest value that is possible.
+        high: the largest value that is possible.
+        epsilon: what is promised to the person who reports.
+
     >>> report = OneBitReport(0, 100, epsilon=1)
     >>> ages = np.linspace(20, 60, 100_000)
     >>> bool(abs(report.estimate(report.sample(ages)) - 40)[0] < report.radius(100_000, beta=1e-9))

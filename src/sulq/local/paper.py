@@ -30,6 +30,10 @@ Floats = NDArray[np.float64]
 class PaperReport(Tallied, FormedRandomizer):
     """A pair of whole numbers: which number of the vector, and its Laplace report on the scale of its bounds.
 
+    Args:
+        shape: what a value may be.
+        epsilon: what is promised to the person who reports.
+
     >>> report = PaperReport(Box((0, -1), (1, 1)), epsilon=4)
     >>> points = np.tile([0.5, 0.5], (100_000, 1))
     >>> bool(abs(report.estimate(report.sample(points)) - 0.5).max() < report.radius(100_000, beta=1e-9))

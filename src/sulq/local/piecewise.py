@@ -33,6 +33,11 @@ class PiecewiseReport(Tallied, FormedRandomizer):
 
     The window has a share of 1/(e^(ε/2) + 1) of the cells, as in the paper.
 
+    Args:
+        low: the smallest value that is possible.
+        high: the largest value that is possible.
+        epsilon: what is promised to the person who reports.
+
     >>> report = PiecewiseReport(0, 100, epsilon=2)
     >>> ages = np.linspace(20, 60, 100_000)
     >>> bool(abs(report.estimate(report.sample(ages)) - 40)[0] < report.radius(100_000, beta=1e-9))

@@ -32,7 +32,14 @@ MOST_EPSILON = Fraction(40)
 
 
 class Randomizer(Protocol):
-    """A value in, a report out; and what many reports together say about the mean of the values."""
+    """A value in, a report out; and what many reports together say about the mean of the values.
+
+    >>> from sulq.local import RandomizedResponse
+    >>> warner: Randomizer = RandomizedResponse(epsilon=1)
+    >>> reports = warner.sample([True, False, True])
+    >>> reports.shape, warner.estimate(reports).shape
+    ((3,), (1,))
+    """
 
     def __hash__(self) -> int:
         """Randomizers are values: those that were made alike are equal."""

@@ -40,6 +40,9 @@ Given = Mapping[str, Any]
 def randomizer_of(form: Any) -> Randomizer:
     """The randomizer with this form.
 
+    Args:
+        form: plain data, as the randomizer's `form` has it.
+
     >>> from sulq.local import UnaryResponse
     >>> unary = UnaryResponse(10, epsilon="1/3", optimised=True)
     >>> randomizer_of(unary.form) == unary
@@ -60,6 +63,9 @@ def randomizer_of(form: Any) -> Randomizer:
 def randomizer_from_json(text: str) -> Randomizer:
     """The randomizer that `to_json` wrote.
 
+    Args:
+        text: what a randomizer's `to_json` wrote.
+
     >>> from sulq.local import OneBitReport
     >>> randomizer_from_json(OneBitReport(0, 100, epsilon=1).to_json()).high
     100.0
@@ -69,6 +75,9 @@ def randomizer_from_json(text: str) -> Randomizer:
 
 def shape_of(form: Any) -> Shape:
     """The shape with this form.
+
+    Args:
+        form: plain data, as the shape's `form` has it.
 
     >>> shape_of({"is": "box", "lows": [0, 0], "highs": [1, 2]})
     Box(lows=(0.0, 0.0), highs=(1.0, 2.0))

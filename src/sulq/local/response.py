@@ -24,6 +24,9 @@ from sulq.numbers import Numeric
 class RandomizedResponse(Tallied, FormedRandomizer):
     """A truth value, reported with the probability e^ε/(1 + e^ε) as it is, and else as the other one.
 
+    Args:
+        epsilon: what is promised to the person who reports.
+
     >>> warner = RandomizedResponse(epsilon=1)
     >>> warner.epsilon, float(warner.pmf(True, True))
     (1.0, 0.7310585786300049)

@@ -10,14 +10,27 @@ from sulq.local.formed import Formed
 
 @dataclass(frozen=True)
 class Flag(Formed):
-    """True or false."""
+    """True or false.
+
+    >>> from sulq.local import best_randomizer
+    >>> type(best_randomizer(Flag(), epsilon=1)).__name__
+    'RandomizedResponse'
+    """
 
     wire = "flag"
 
 
 @dataclass(frozen=True)
 class OneOf(Formed):
-    """One of `size` possibilities, as a whole number from 0 on."""
+    """One of several possibilities, as a whole number from 0 on.
+
+    Args:
+        size: how many possibilities there are.
+
+    >>> from sulq.local import best_randomizer
+    >>> type(best_randomizer(OneOf(3), epsilon=1)).__name__
+    'KaryResponse'
+    """
 
     wire = "one of"
 
@@ -26,7 +39,16 @@ class OneOf(Formed):
 
 @dataclass(frozen=True)
 class Interval(Formed):
-    """A number from `low` to `high`."""
+    """A number between public bounds.
+
+    Args:
+        low: the smallest value that is possible.
+        high: the largest value that is possible.
+
+    >>> from sulq.local import best_randomizer
+    >>> type(best_randomizer(Interval(0, 100), epsilon=1)).__name__
+    'OneBitReport'
+    """
 
     wire = "interval"
 
@@ -36,7 +58,16 @@ class Interval(Formed):
 
 @dataclass(frozen=True)
 class Box(Formed):
-    """A vector, each coordinate between bounds of its own."""
+    """A vector, each coordinate between bounds of its own.
+
+    Args:
+        lows: the smallest value of each coordinate.
+        highs: the largest value of each coordinate.
+
+    >>> from sulq.local import best_randomizer
+    >>> type(best_randomizer(Box((0, 0), (1, 100)), epsilon=1)).__name__
+    'CoordinateReport'
+    """
 
     wire = "box"
 
@@ -46,7 +77,16 @@ class Box(Formed):
 
 @dataclass(frozen=True)
 class Ball(Formed):
-    """A vector of `size` numbers with a 2-norm of at most `norm`."""
+    """A vector of limited length.
+
+    Args:
+        size: how many coordinates it has.
+        norm: its 2-norm, at most.
+
+    >>> from sulq.local import best_randomizer
+    >>> type(best_randomizer(Ball(3, 1), epsilon=1)).__name__
+    'SphereReport'
+    """
 
     wire = "ball"
 
@@ -56,7 +96,16 @@ class Ball(Formed):
 
 @dataclass(frozen=True)
 class Keyed(Formed):
-    """One of `size` groups, and a vector in a box: a pair, which stands for one_hot(group) ⊗ vector."""
+    """One of several groups, and a vector in a box: a pair, which stands for one_hot(group) ⊗ vector.
+
+    Args:
+        size: how many groups there are.
+        box: where the vector lies.
+
+    >>> from sulq.local import best_randomizer
+    >>> type(best_randomizer(Keyed(8, Box((0,), (1,))), epsilon=1)).__name__
+    'KeyedReport'
+    """
 
     wire = "keyed"
 

@@ -42,6 +42,11 @@ _NUMBERS = 2**18
 class SphereReport(Tallied, FormedRandomizer):
     """A vector of d numbers with 2-norm at most `norm`, reported as a unit vector, more often on its side.
 
+    Args:
+        d: how many coordinates a vector has.
+        norm: its 2-norm, at most.
+        epsilon: what is promised to the person who reports.
+
     >>> report = SphereReport(3, norm=2, epsilon=1)
     >>> points = np.tile([1.0, 1.0, 0.0], (100_000, 1))
     >>> error = report.estimate(report.sample(points)) - [1, 1, 0]

@@ -35,6 +35,12 @@ class UnaryResponse(FrequencyReport):
 
     Two values differ in two bits, so the ratio is the product of two bits' ratios.
 
+    Args:
+        k: how many possibilities there are.
+        epsilon: what is promised to the person who reports.
+        optimised: True reports the bit of one's own possibility by a fair coin and lies less about the
+            others. False lies about all bits alike.
+
     >>> response = UnaryResponse(10, epsilon=1, optimised=True)
     >>> reports = response.sample(np.arange(100_000) % 5)
     >>> reports.shape, reports.dtype

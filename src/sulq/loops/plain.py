@@ -125,8 +125,8 @@ def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = Non
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
     """The centre nearest to each point; of several equally near, the first."""
     scores = (-2.0 * centres) @ _rows(points) + (centres * centres).sum(axis=1)[:, np.newaxis]
-    found: NDArray[Any] = scores.argmin(axis=0).astype(np.min_scalar_type(len(centres) - 1))
-    return found
+    numbers: NDArray[Any] = scores.argmin(axis=0).astype(np.min_scalar_type(len(centres) - 1))
+    return numbers
 
 
 def echelon(rows: Words, columns: int) -> tuple[Words, Integers]:

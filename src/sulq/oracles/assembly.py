@@ -79,9 +79,9 @@ def _facts(source: Sums, offer: Offer) -> dict[str, str | int]:
 
 
 def _as_kept(facts: dict[str, str | int], path: Path, unit: Unit | None) -> dict[str, str | int]:
-    """The facts as a ledger of an earlier version has them: without those it did not know yet.
+    """The facts as a ledger of an earlier version has them: without the facts that it did not know yet.
 
-    It may also have the number of rows of people with one row each, which is no longer taken for public.
+    Such a ledger may also have the number of rows of people with one row each, which is no longer public.
     """
     with Ledger.read(path) as ledger:
         kept = ledger.facts

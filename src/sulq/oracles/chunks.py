@@ -38,28 +38,37 @@ ORDER = "(order)"
 class ChunkCurator(Curator):
     """Answers each query from a chunk of rows that no other query sees. Made by `Source.curator`.
 
-    Rows are dealt into `chunks` equal parts, in an order drawn by lot and kept in the ledger, and each query
-    takes the next. What it says of its chunk is, scaled to all rows, what it says of them, so rows must be a
-    sample: then the answers are independent, and their error is as stated however later questions depend
-    on earlier answers.
+    Rows are dealt into equal chunks, in an order drawn by lot and kept in the ledger, and each query takes
+    the next chunk. The answer about a chunk, scaled to all rows, is taken for the answer about all rows. So
+    rows must be a sample: then the answers are independent, and their error is as stated however later
+    questions depend on earlier answers.
 
-    Privacy: neighbours differ in one row, which is in one chunk, by the order and not by what it says. So of
-    all answers only that of one query has another law, and its likelihoods differ by a factor of at most
-    e^ε′, ε′ being what a query may spend: all answers together are ε′-differentially private, however the
-    questions were chosen. (Likewise in ρ.) ε′ is all of ε, charged as a whole with the first query; the
-    others are charged nothing more. With `as_printed` it is ε/M, as the lecture notes have it, and every
-    query is charged that, although it need not be.
+    Privacy: neighbours differ in one row. That row is in one chunk, which follows from the order and not from
+    what the row says. So of all answers only that of one query has another law, and its likelihoods differ by
+    a factor of at most e^ε′, ε′ being what a query may spend: all answers together are ε′-differentially
+    private, however the questions were chosen. (Likewise in ρ.) ε′ is all of ε, charged as a whole with the
+    first query; the others are charged nothing more.
 
     A row is known by its place, so the table must not change while the ledger is in use.
 
-    `share`s are not looked at: each query has its part already. One that states a tolerance is refused if the
-    noise would exceed it.
+    The `share` of a round is not looked at: each query has its part already. A query that states a tolerance
+    is refused if the noise would exceed it.
+
+    Args:
+        offer: what a curator of all rows offers.
+        source: the rows.
+        ledger: the record of what was spent.
+        held: the part of the budget that this curator was handed out, or None if it has the whole.
+        account: the account of whoever asks, or None.
+        chunks: how many queries can be answered: M.
+        as_printed: spend ε/M on a query, as the lecture notes have it. Every query is charged that, although
+            it need not be.
 
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False] * 5_000}, {"sick": sulq.Boolean()})
     >>> curator = people.curator(epsilon=1, answering="chunks", queries=4)
-    >>> asked = sulq.Round([sulq.mean(sulq.col("sick")), sulq.mean(~sulq.col("sick"))])
-    >>> sick, well = curator.ask(asked)
+    >>> round_ = sulq.Round([sulq.mean(sulq.col("sick")), sulq.mean(~sulq.col("sick"))])
+    >>> sick, well = curator.ask(round_)
     >>> abs(sick.value - 0.5) < 0.2, curator.spent, curator.left
     (True, Fraction(1, 1), 2)
     """
@@ -87,13 +96,13 @@ class ChunkCurator(Curator):
             raise QueryError("the SuLQ paper's calibrations answer with all rows: answering='joint'")
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
-        """One answer for each query of the round, in order; the same again in the same run is told the same.
+        """One answer for each query of the round, in order. The same round in the same run is answered alike.
 
         Raises BudgetError, with nothing spent, if too few chunks are left.
         """
         _check(run)
         alone = [self._alone(query) for query in self._queries(round_)]
-        # All chunks have as many rows, so what one would refuse is refused before any is taken.
+        # All chunks have equally many rows, so what one would refuse is refused before any is taken.
         offer = replace(self.offer, rows=self._size)
         terms = [offer.terms(one) for one in alone]
         answers = []
@@ -115,9 +124,9 @@ class ChunkCurator(Curator):
 
     def cost(self, round_: Round) -> Fraction:
         """What a round would be charged, in the unit of the budget. Nothing is spent and no row is read."""
-        asked = len(self._queries(round_))
+        queries = len(self._queries(round_))
         if self.as_printed:
-            return asked * self._each * self.offer.total
+            return queries * self._each * self.offer.total
         return self.offer.total if self.left == self.chunks else Fraction(0)
 
     def error(self, round_: Round, beta: float) -> list[float | None]:
@@ -159,17 +168,17 @@ class ChunkCurator(Curator):
         return round_.queries
 
     def _alone(self, query: Question) -> Round:
-        """What a chunk is asked: the query by itself, with all that it may spend."""
+        """The round that a chunk is asked: the query by itself, with all that it may spend."""
         if not isinstance(query, Query) or query.tolerance is None:
             return Round([query], self._each)
-        asked = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
-        needed = self._of(np.arange(self._size)).cost(Round([asked]))
+        scaled = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
+        needed = self._of(np.arange(self._size)).cost(Round([scaled]))
         if needed > self._each * self.offer.total:
             raise BudgetError(self.offer.unit, needed, self._each * self.offer.total)
         return Round([replace(query, tolerance=None, beta=None)], self._each)
 
     def _scale(self, query: Question) -> float:
-        """What is said of a chunk, over all rows: a mean is the same, a sum so many times as much."""
+        """What an answer about a chunk is multiplied by, to be one about all rows. A mean stays."""
         mean = isinstance(query, Query) and query.statistic == "mean"
         return 1.0 if mean else self.source.rows / self._size
 
@@ -216,8 +225,8 @@ class ChunkCurator(Curator):
     def _order(self) -> NDArray[np.intp]:
         """The rows in the order in which they are dealt: the same whenever the ledger is opened again.
 
-        Which it is, is no secret; that it never changes is what keeps a row out of two chunks, so it comes
-        from a hash and not from a generator that another version may have otherwise.
+        The order is no secret. That it never changes is what keeps a row out of two chunks. So it comes from
+        a hash, and not from a generator that could be different in another version.
         """
         seed = self.ledger.release(ORDER, "seed", Fraction(0), lambda: secrets.token_hex(16))
         drawn = hashlib.shake_256(bytes.fromhex(seed)).digest(8 * self.source.rows)

@@ -34,17 +34,17 @@ class Cohorts:
 
     @property
     def left(self) -> int:
-        """How many were not asked yet."""
+        """How many people were not asked yet."""
         return self.source.rows - self._given
 
     def require(self, size: int) -> None:
-        """Refuse, with nobody asked, if so many are not left, or if another process may ask them too."""
+        """Refuse, with nobody asked, if fewer people are left, or if another process may ask them too."""
         check_process(self._process, "a survey", "make it in the process that asks")
         if size > self.left:
             raise BudgetError("people", requested=Fraction(size), remaining=Fraction(self.left))
 
     def next(self, size: int) -> Rows:
-        """So many of those who were not asked yet."""
+        """The rows of so many people who were not asked yet."""
         with self._lock:
             self.require(size)
             chosen = self._order[self._given : self._given + size]

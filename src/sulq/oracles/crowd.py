@@ -25,7 +25,7 @@ from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
-from sulq.talk.statistics import Part
+from sulq.talk.statistics import KnownSum
 from sulq.wire import check_run
 
 ONE_ROUND = (
@@ -43,9 +43,15 @@ class Crowd(Surveyor):
     number of people, is the answer. A person with m rows reports on each of them with ε/m. How many reports
     there are, and so how many rows, everybody sees.
 
-    A round states its share of all people, or its queries tolerances. `method`: "best" picks the randomizer
-    with the least variance for what is asked; "paper" is the Laplace report of the paper. With
-    `interactive=False` a second round is refused: the noninteractive model. Made by `Source.crowd`.
+    A round states its share of all people, or its queries state tolerances. `Source.crowd` makes a crowd.
+
+    Args:
+        source: the people's rows.
+        epsilon: what is promised to every person.
+        interactive: whether there may be a second round. False is the noninteractive model: a second round is
+            refused.
+        method: "best" picks the randomizer with the least variance for what is asked; "paper" takes the
+            Laplace report of the paper.
 
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False] * 50_000}, {"sick": sulq.Boolean()})
@@ -62,10 +68,16 @@ class Crowd(Surveyor):
     method: Method = "best"
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
-        """One answer for each query of the round, in order; the same again in the same run is told the same.
+        """One answer for each query of the round, in order.
+
+        The same round in the same run gets the same answers again, and nobody is asked for them.
 
         Raises BudgetError, with nobody asked, if too few people are left, and AdaptivityError at a second
         round if the crowd is not interactive.
+
+        Args:
+            round_: the queries.
+            run: the name of the run that asks.
         """
         check_run(run)
         if self.rounds and not self.interactive and (run, round_.key) not in self._answered:
@@ -80,7 +92,7 @@ class Crowd(Surveyor):
         return super().afford(round_, run, ahead)
 
     def influence(self, round_: Round) -> list[float]:
-        """How far one made-up report can move each answer; of a mean, its total."""
+        """How far one made-up report can move each answer. Of a mean, the total is meant."""
         surveys = iter(self.surveys(round_))
         return [max(next(surveys).influence for _ in query.parts) for query in round_.queries]
 
@@ -125,7 +137,7 @@ class Crowd(Surveyor):
 
 @dataclass(frozen=True)
 class Reports(Survey):
-    """One part of a query, told by reports of an ε-local randomizer.
+    """One part of a query, answered by reports of an ε-local randomizer.
 
     Args:
         epsilon: what is promised to a person; it is divided among their rows.
@@ -147,7 +159,7 @@ class Reports(Survey):
         report = Device(rows_of(people, "a crowd"), self.epsilon).report(self.item)
         return self.item.estimate(self.item.tally(report, people.rows))
 
-    def known_from(self, tally: Tally) -> Part:
+    def known_from(self, tally: Tally) -> KnownSum:
         """The sum over all rows, as far as the reports of a tally tell."""
         return replace(self, size=tally.reports).known_by(self.item.estimate(tally))
 

@@ -67,6 +67,10 @@ class Curator:
 
         A run that asks the same round again gets the stored answers at no cost, so an interrupted run is
         resumed by asking everything again. Raises BudgetError, with nothing spent, if too little is left.
+
+        Args:
+            round_: the queries.
+            run: the name of the run that asks.
         """
         terms = self.offer.terms(round_)
         if any(isinstance(query, RowQuestion) for query in round_.queries):
@@ -81,8 +85,13 @@ class Curator:
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that could not be paid to its end.
 
-        `round_` is asked next, and `ahead` says what it and all after it may cost. False if `round_` is in
-        the ledger already: it is free, and the rest is to be looked at again with the next round.
+        False says that `round_` is in the ledger already. Then it is free, and the rest of the run is looked
+        at again with the next round.
+
+        Args:
+            round_: the round that is asked next.
+            run: the name of the run that asks.
+            ahead: what this round and all later ones may cost.
         """
         cost = self.cost(round_)
         question, formerly = self._entry({"round": round_.form})
@@ -110,14 +119,11 @@ class Curator:
     def part(self, share: Numeric) -> Curator:
         """A curator on the same ledger to whom only this share of the budget is the whole.
 
-        That is also the most that everything asked of it can cost, by shares or by tolerances. What it was
-        given is taken from this curator for good, whether or not it is spent; see `sulq.ledger.parts.Part`.
+        Everything that is asked of that curator costs no more than the share, by shares or by tolerances. The
+        share is taken from this curator for good, whether or not it is spent; see `sulq.ledger.parts.Part`.
 
-        >>> import sulq
-        >>> curator = sulq.randhie().curator(epsilon=1)
-        >>> one, other = curator.part("3/10"), curator.part("3/10")
-        >>> one.remaining, other.remaining, curator.remaining
-        (Fraction(3, 10), Fraction(3, 10), Fraction(2, 5))
+        Args:
+            share: the share, from 0 to 1.
         """
         portion = rational("share", share, most=1)
         return replace(self, offer=self.offer.part(portion), held=self._part.hand_out(portion))
@@ -152,7 +158,7 @@ class Curator:
 
     @property
     def remaining(self) -> Fraction:
-        """What is left of the budget, of the part that this curator has, and of the cap of who asks."""
+        """What is left: of the budget, of the part that this curator has, and of the cap of whoever asks."""
         left = self._part.remaining(self.ledger)
         return left if self.account is None else min(left, self.ledger.remaining_of(self.account))
 
@@ -160,16 +166,16 @@ class Curator:
     def _part(self) -> Part:
         return self.ledger.whole if self.held is None else self.held
 
-    def _entry(self, asked: dict[str, Any]) -> tuple[str, str | None]:
-        """What the ledger knows a question by, and what a ledger of version 0 knew it by, if it did."""
-        form = asked | {"allowance": str(self.offer.allowance)}
+    def _entry(self, question: dict[str, Any]) -> tuple[str, str | None]:
+        """The texts that the ledger knows a question by: today's, and that of version 0 if there was one."""
+        form = question | {"allowance": str(self.offer.allowance)}
         former = former_data(form)
         return canonical(form), None if former is None else canonical(former)
 
     def _paid(
         self, run: str, question: str, cost: Fraction, look: Callable[[], str], formerly: str | None
     ) -> str:
-        """What `look` says of the rows, or said of them before in this run; the charge comes first."""
+        """What `look` says of the rows, now or before in this run. The charge comes first."""
         look = partial(sheltered, look)
         return self._part.release(
             self.ledger, run, question, cost, look, account=self.account, formerly=formerly

@@ -22,6 +22,9 @@ from sulq.wire import check_run
 class Exact:
     """True sums, no privacy: the baseline that shows what privacy costs. Never publish what it says.
 
+    Args:
+        source: the rows, or whatever gives sums over them.
+
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False, True]}, {"sick": sulq.Boolean()})
     >>> people.exact().ask(sulq.Round([sulq.mean(sulq.col("sick"))]))[0].value
@@ -40,6 +43,7 @@ class Exact:
 
     @property
     def promise(self) -> str:
+        """What is promised to every person, in words."""
         return "none: exact answers"
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:

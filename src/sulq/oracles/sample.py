@@ -21,11 +21,15 @@ from sulq.sources.sums import Sums
 class Sample(Surveyor):
     """Answers about the distribution that the rows were drawn from: Theorem 6 of the lecture notes.
 
-    With `fresh`, each part of a query is averaged over a chunk of rows of its own, so the answers are
-    independent, and their error bars hold however later questions depend on earlier answers. Without, all
-    rows answer every question, which needs far fewer; then the error bars hold for the first round, and for
-    later ones only if they do not depend on earlier answers. A round states its share of the rows, or its
-    queries tolerances. There is no privacy here. Made by `Source.sample`.
+    A round states its share of the rows, or its queries state tolerances. There is no privacy here.
+    `Source.sample` makes a sample.
+
+    Args:
+        source: the rows.
+        fresh: True averages each part of a query over a chunk of rows of its own. Then the answers are
+            independent, and their error bars hold however later questions depend on earlier answers. False
+            answers every question from all rows, which needs far fewer of them. Then the error bars hold for
+            the first round, and for a later round only if it does not depend on earlier answers.
 
     >>> import numpy as np, sulq
     >>> sick = np.random.default_rng(0).random(100_000) < 0.1
@@ -42,6 +46,7 @@ class Sample(Surveyor):
 
     @property
     def promise(self) -> str:
+        """What is promised to every person, in words."""
         return "none: averages of a sample"
 
     def survey(self, part: Node) -> Chunk:

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
-from sulq.inside import refuse_row_functions
 from sulq.local.tails import Bounded, Tails, beyond
 from sulq.oracles.cohorts import Cohorts
 from sulq.privacy.memory import refuse_copy
@@ -23,13 +22,14 @@ from sulq.queries.expressions import Node
 from sulq.queries.query import Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.row_function_guard import refuse_row_functions
 from sulq.schema import Schema
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.choice_laws import BestOf
 from sulq.talk.denoised import denoised
 from sulq.talk.laws import Averaged, Exactly
-from sulq.talk.statistics import Part, chosen, statistic
+from sulq.talk.statistics import KnownSum, chosen, statistic
 from sulq.wire import check_run
 
 MOST_PEOPLE = 2**60
@@ -38,7 +38,7 @@ S = TypeVar("S", bound="Survey")
 
 @dataclass(frozen=True)
 class Survey(ABC):
-    """One part of a query, to be put to so many people. A part that is the same of all needs nobody."""
+    """One part of a query, to be put to so many people. A part that is the same for all rows needs nobody."""
 
     source: Sums
     part: Node
@@ -60,7 +60,7 @@ class Survey(ABC):
 
     @cached_property
     def needless(self) -> bool:
-        """Whether the part is the same of all rows: then nobody needs to be asked."""
+        """Whether the part is the same for all rows: then nobody needs to be asked."""
         facts = self.source.scope.number(self.part)
         return bool((facts.low == facts.high).all())
 
@@ -78,7 +78,7 @@ class Survey(ABC):
         return 0.0 if self.needless else self.source.rows * self.span / self.size
 
     def within(self: S, query: Question) -> S:
-        """The same of the fewest people that keep the tolerance of a query."""
+        """The same survey of the fewest people that keep the tolerance of a query."""
         assert isinstance(query, Query) and query.tolerance is not None and query.beta is not None
         if query.statistic == "mean" and (query.where is not None or query.by):
             raise QueryError(
@@ -91,23 +91,23 @@ class Survey(ABC):
         each = self._contributions
         return replace(self, size=_smallest(lambda n: beyond(n, tolerance, each) <= beta))
 
-    def known(self, cohorts: Cohorts | None) -> Part:
-        """The sum over all rows, as far as a cohort tells; without cohorts, all rows are asked."""
+    def known(self, cohorts: Cohorts | None) -> KnownSum:
+        """What a cohort says about the sum over all rows. Without cohorts, all rows are asked."""
         if self.needless:
             return self.blank()
         people = self.source if cohorts is None else cohorts.next(self.size)
         return self.known_by(self.mean(people))
 
-    def known_by(self, mean: NDArray[np.float64]) -> Part:
-        """The sum over all rows, as far as the mean of what a cohort says tells."""
+    def known_by(self, mean: NDArray[np.float64]) -> KnownSum:
+        """What the mean of a cohort's answers says about the sum over all rows."""
         return replace(self.blank(), values=self.source.rows * mean)
 
-    def blank(self) -> Part:
+    def blank(self) -> KnownSum:
         """What is known before anyone is asked: a constant, or how far off zero could be."""
         facts, rows = self.source.scope.number(self.part), self.source.rows
         if self.needless:
-            return Part(np.array([float(int(low) * facts.unit) * rows for low in facts.low]), Exactly())
-        return Part(np.zeros(facts.width), Averaged(self.tails, max(self.size, 1), rows))
+            return KnownSum(np.array([float(int(low) * facts.unit) * rows for low in facts.low]), Exactly())
+        return KnownSum(np.zeros(facts.width), Averaged(self.tails, max(self.size, 1), rows))
 
     @property
     def tails(self) -> Tails:
@@ -136,8 +136,8 @@ class Survey(ABC):
 class Surveyor(ABC):
     """An oracle that asks cohorts, of people who were not asked before.
 
-    A round states its share of all people, or its queries tolerances, from which the sizes of the cohorts
-    follow. Within a share, cohorts are such that all answers get the same error, in units of one row's
+    A round states its share of all people, or its queries state tolerances. The sizes of the cohorts follow
+    from that. Within a share, cohorts are such that all answers get the same error, in units of one row's
     largest contribution, or a smaller one as their `weight` says.
     """
 
@@ -168,14 +168,14 @@ class Surveyor(ABC):
         """How one part of a query would be asked."""
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
-        """One answer for each query of the round, in order; the same again in the same run is told the same.
+        """One answer for each query of the round, in order. The same round in the same run is answered alike.
 
         Raises BudgetError, with nobody asked, if too few people are left.
         """
         check_run(run)
         refuse_row_functions()
         surveys = self.surveys(round_)
-        # One at a time: whoever is let in finds the people there that were counted.
+        # One asker at a time: the people who were counted are still there when they are asked.
         with self._turn:
             if (run, round_.key) not in self._answered:
                 self._require(sum(survey.size for survey in surveys))
@@ -187,7 +187,7 @@ class Surveyor(ABC):
     def _answers(self, round_: Round, surveys: Sequence[Survey]) -> list[Answer]:
         return self._read(round_, [survey.known(self._cohorts) for survey in surveys])
 
-    def _read(self, round_: Round, known: Iterable[Part]) -> list[Answer]:
+    def _read(self, round_: Round, known: Iterable[KnownSum]) -> list[Answer]:
         """The answers to the queries of a round, from what is known of their parts, in order."""
         parts = iter(known)
         return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.by_sums]
@@ -255,7 +255,7 @@ class Surveyor(ABC):
             raise QueryError("a round states its share of the people, or its queries their tolerances")
         return _divided(drafts, owners, math.floor(round_.share * self.source.rows))
 
-    def _answer(self, query: Question, parts: Sequence[Part]) -> Answer:
+    def _answer(self, query: Question, parts: Sequence[KnownSum]) -> Answer:
         scope = self.source.scope
         if isinstance(query, Query):
             return statistic(query, parts, scope)
@@ -267,8 +267,8 @@ class Surveyor(ABC):
         best = chosen(query, scores.argmax(axis=0).tolist(), None, scope)
         cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
 
-        # Each value's largest cell can be off by the radius (three times that, where labels count for more),
-        # and so can the best's and the chosen's.
+        # The largest cell of each value can be off by the radius, or by three times that where labels count
+        # for more. That holds for the best candidate and for the chosen one.
         times = 2 if query.score == "majority" else 6
         factors = tuple(times * len(part.values) / cells for part in parts)
         return replace(best, law=BestOf(tuple(part.law for part in parts), factors))

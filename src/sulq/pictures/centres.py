@@ -39,7 +39,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Centre:
-    """Its number, about how many rows are nearest to it, as part of the largest, and its values."""
+    """A centre as it is drawn.
+
+    Args:
+        number: its number, which decides its colour.
+        size: about how many rows are nearest to it.
+        relative: the size as a part of the largest centre's.
+        values: its place on each axis.
+    """
 
     number: int
     size: float
@@ -56,8 +63,8 @@ def centres(sizes: Sequence[float], values: Sequence[tuple[float, ...]]) -> list
     known = [max(0.0, size) for size in sizes]
     largest = max(known) or 1.0
     return [
-        Centre(number, size, size / largest, own)
-        for number, (size, own) in enumerate(zip(known, values, strict=True))
+        Centre(number, size, size / largest, point)
+        for number, (size, point) in enumerate(zip(known, values, strict=True))
     ]
 
 
@@ -115,7 +122,7 @@ def _lines(axes: Sequence[Side], points: Sequence[Centre]) -> tuple[list[str], f
         parts = [axis.part(value) for axis, value in zip(axes, point.values, strict=True)]
         way = [(left + AXIS * part, y) for part, y in zip(parts, rows, strict=True)]
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in way)
-        drawn.append(svg.tag("polyline", svg.hint(_said(axes, point)), points=corners, **_stroke(point)))
+        drawn.append(svg.tag("polyline", svg.hint(_described(axes, point)), points=corners, **_stroke(point)))
         dots += [_dot(axes, point, x, y, 16 if len(axes) == 1 else DOT) for x, y in way]
     return drawn + dots, left + AXIS + 12 + high, pitch * len(axes)
 
@@ -129,10 +136,10 @@ def _stroke(point: Centre) -> dict[str, str]:
 
 
 def _dot(axes: Sequence[Side], point: Centre, x: float, y: float, largest: float) -> str:
-    """A dot with an area for its size; if they are of different sizes, with its number in or beside it."""
+    """A dot whose area is its size. Where dots are of different sizes, its number is in it or beside it."""
     radius = max(DOT, largest * math.sqrt(point.relative))
     dot = svg.tag("circle", cx=x, cy=y, r=radius, fill=point.hue, fill_opacity=0.7, stroke=svg.PAPER)
-    inside = [svg.hint(_said(axes, point)), dot]
+    inside = [svg.hint(_described(axes, point)), dot]
     if largest > DOT:
         at, anchor = (x, "middle") if radius >= 9 else (x + radius + 3, "start")
         inside.append(svg.text(at, y, str(point.number), anchor, size=svg.SMALL, weight="bold"))
@@ -141,14 +148,18 @@ def _dot(axes: Sequence[Side], point: Centre, x: float, y: float, largest: float
 
 def _key(axes: Sequence[Side], points: Sequence[Centre]) -> tuple[list[str], float, float]:
     """Which colour is which centre, with its size, and with its values where they are few."""
-    told = axes if len(axes) <= 2 else []
-    heads = ["", "rows", *(axis.name for axis in told)]
+    listed = axes if len(axes) <= 2 else []
+    heads = ["", "rows", *(axis.name for axis in listed)]
     cells = [
-        [str(point.number), f"{point.size:,.0f}", *(svg.plain(value) for value in point.values[: len(told)])]
+        [
+            str(point.number),
+            f"{point.size:,.0f}",
+            *(svg.plain(value) for value in point.values[: len(listed)]),
+        ]
         for point in points
     ]
     widths = [14 + min(LONGEST, max(map(svg.wide, column))) for column in zip(heads, *cells, strict=True)]
-    mark = 14 if told else 30
+    mark = 14 if listed else 30
     drawn, step = [], mark + sum(widths) + 24
     for start in range(0, len(points), KEY_ROWS):
         for row, line in enumerate([heads, *cells[start : start + KEY_ROWS]]):
@@ -157,7 +168,7 @@ def _key(axes: Sequence[Side], points: Sequence[Centre]) -> tuple[list[str], flo
                 point = points[start + row - 1]
                 dot = svg.tag("circle", cx=x + 6, cy=y, r=6, fill=point.hue, fill_opacity=0.7)
                 stroke = svg.tag("line", x1=x, y1=y, x2=x + mark, y2=y, **_stroke(point))
-                drawn.append(dot if told else stroke)
+                drawn.append(dot if listed else stroke)
             for place, (word, width) in enumerate(zip(line, widths, strict=True), 1):
                 right = x + mark + sum(widths[:place])
                 drawn.append(svg.text(right, y, word, "end", room=width, fill=svg.INK if row else svg.QUIET))
@@ -170,10 +181,10 @@ def _large_first(points: Sequence[Centre]) -> list[Centre]:
     return sorted(points, key=lambda point: -point.size)
 
 
-def _said(axes: Sequence[Side], point: Centre) -> str:
+def _described(axes: Sequence[Side], point: Centre) -> str:
     values = zip(axes, point.values, strict=True)
-    told = ", ".join(f"{axis.name} {svg.plain(value)}" for axis, value in values)
-    return f"cluster {point.number}, {point.size:,.0f} rows: {told}"
+    places = ", ".join(f"{axis.name} {svg.plain(value)}" for axis, value in values)
+    return f"cluster {point.number}, {point.size:,.0f} rows: {places}"
 
 
 def drawing(axes: Sequence[Side], points: Sequence[Centre]) -> Table:

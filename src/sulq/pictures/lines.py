@@ -18,7 +18,13 @@ WIDTH, HEIGHT, LEFT, NAMES = 440.0, 260.0, 64.0, 220.0
 
 @dataclass(frozen=True)
 class Line:
-    """A name and its points, in order; `errors`, if known, are standard errors of the second numbers."""
+    """A line, with a name.
+
+    Args:
+        name: what the line is called.
+        points: its points, in order.
+        errors: the standard errors of the points' heights, if they are known.
+    """
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -93,8 +99,8 @@ def _line(line: Line, hue: str, across: Scale, up: Scale, bottom: float) -> list
     corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
     drawn.append(svg.tag("polyline", points=corners, fill="none", stroke=hue, stroke_width=2))
     for (x, y), (a, b) in zip(at, line.points, strict=True):
-        said = svg.hint(f"{line.name}: {_short(b)} at {_short(a)}")
-        drawn.append(svg.tag("circle", said, cx=x, cy=y, r=3, fill=hue))
+        hint = svg.hint(f"{line.name}: {_short(b)} at {_short(a)}")
+        drawn.append(svg.tag("circle", hint, cx=x, cy=y, r=3, fill=hue))
     return drawn
 
 
@@ -122,10 +128,10 @@ def drawing(across: Scale, up: Scale, lines: Sequence[Line]) -> RenderableType:
     for line in lines:
         table.add_column(Text(svg.clean(line.name)))
     known = [dict(line.points) for line in lines]
-    for x in sorted({x for own in known for x in own}):
+    for x in sorted({x for heights in known for x in heights}):
         cells = [
-            Text(f"{_short(own[x]):>8} {blocks(up.part(own[x]), 8)}") if x in own else Text("")
-            for own in known
+            Text(f"{_short(heights[x]):>8} {blocks(up.part(heights[x]), 8)}") if x in heights else Text("")
+            for heights in known
         ]
         table.add_row(Text(_short(x)), *cells)
     return table

@@ -22,7 +22,14 @@ GUIDE = 4
 
 @dataclass(frozen=True)
 class Tip:
-    """An end: what it says, the number of its colour, about how many rows come here, and how sure it is."""
+    """An end of a tree.
+
+    Args:
+        says: what it says.
+        number: the number of its colour.
+        size: about how many rows come here.
+        confidence: how sure it is, from 0 to 1.
+    """
 
     says: str
     number: int
@@ -34,7 +41,10 @@ class Tip:
 class Fork:
     """A question, and what follows from each answer to it.
 
-    `numeric`: whether the answers are neighbouring intervals, "below 1", "1 to 2", "2 and up".
+    Args:
+        question: the question.
+        branches: each answer, and the node that follows.
+        numeric: whether the answers are neighbouring intervals, "below 1", "1 to 2", "2 and up".
     """
 
     question: str
@@ -62,15 +72,15 @@ class _Spot:
             yield from spot.all()
 
     @property
-    def asked(self) -> float:
+    def question_at(self) -> float:
         """Where its question starts, seen from its answer."""
         return _room(self.answer) + SPACE if self.depth else 0.0
 
     @property
     def width(self) -> float:
         """How far answer and question reach."""
-        asked = svg.BOLD * _room(self.node.question) + SPACE if isinstance(self.node, Fork) else 0.0
-        return self.asked + asked
+        question = svg.BOLD * _room(self.node.question) + SPACE if isinstance(self.node, Fork) else 0.0
+        return self.question_at + question
 
 
 def picture(about: str, root: Fork | Tip, note: str = "") -> str:
@@ -103,7 +113,7 @@ def picture(about: str, root: Fork | Tip, note: str = "") -> str:
         if spot.depth:
             drawn.append(svg.text(x, y, spot.answer, room=LONGEST))
         if isinstance(spot.node, Fork):
-            drawn.append(svg.text(x + spot.asked, y, spot.node.question, room=LONGEST, weight="bold"))
+            drawn.append(svg.text(x + spot.question_at, y, spot.node.question, room=LONGEST, weight="bold"))
         for child in spot.below:
             until = starts[child.depth] - SPACE / 2
             middle = (after + until) / 2
@@ -157,11 +167,11 @@ def drawing(root: Fork | Tip) -> rich.tree.Tree:
         if isinstance(node, Fork):
             return Text(answer).append(svg.short(node.question, 60), "bold")
         hue = svg.colour(node.number)
-        said = Text(set_cell_size(answer, column - GUIDE * spot.depth))
-        said.append(set_cell_size(svg.short(node.says, 30), widest), f"bold {hue}")
-        said.append(f"  {node.size:>{longest},.0f} rows ")
-        said.append(blocks(node.size / root.size if root.size > 0 else 0.0, 8), hue)
-        return said.append(f" {svg.percent(node.confidence):>5} ").append(blocks(node.confidence, 8), hue)
+        line = Text(set_cell_size(answer, column - GUIDE * spot.depth))
+        line.append(set_cell_size(svg.short(node.says, 30), widest), f"bold {hue}")
+        line.append(f"  {node.size:>{longest},.0f} rows ")
+        line.append(blocks(node.size / root.size if root.size > 0 else 0.0, 8), hue)
+        return line.append(f" {svg.percent(node.confidence):>5} ").append(blocks(node.confidence, 8), hue)
 
     def grow(tree: rich.tree.Tree, spot: _Spot) -> rich.tree.Tree:
         for below in spot.below:
@@ -191,7 +201,8 @@ def _merged(node: Fork | Tip) -> Fork | Tip:
     for place, (_, below) in enumerate(node.branches):
         places.setdefault(below.says if isinstance(below, Tip) else place, []).append(place)
     branches = [
-        (_together(node, own), _one([node.branches[place][1] for place in own])) for own in places.values()
+        (_together(node, alike), _one([node.branches[place][1] for place in alike]))
+        for alike in places.values()
     ]
     return Fork(node.question, tuple(branches), node.numeric)
 

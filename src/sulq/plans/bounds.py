@@ -1,7 +1,7 @@
-"""Rows, error, confidence and ε: given the others, the one that is left, or what would be possible instead.
+"""Rows, error, confidence and ε: from three of them the fourth, or what would be possible instead.
 
-Everything here is asked of `Bounds`, which say how many rows the papers ask for, and whether a number of rows
-is enough by the tight account. Each number is found for both.
+`Bounds` say how many rows the papers ask for, and whether a number of rows is enough by the tight account.
+Every number here follows from `Bounds`, once by each account.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ EPSILONS = range(-4, 2)
 
 @dataclass(frozen=True)
 class Both:
-    """A number twice: as the papers have it, and as small as it can be proved. None: no number will do.
+    """A number twice. None says that no number will do.
+
+    Args:
+        paper: the number as the papers have it.
+        tight: the number as small as it can be proved.
 
     >>> Both(47217660, 44583).ratio
     1059.1
@@ -37,7 +41,7 @@ class Both:
 
 
 class Bounds(Protocol):
-    """How many rows a learner needs for an error, but for a chance of `beta`; ε is None if there is none."""
+    """How many rows a learner needs for an error, but for a chance of `beta`. Without privacy, ε is None."""
 
     def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
         """By the papers' account."""
@@ -50,10 +54,18 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted of a learner. Of `rows`, and with rows of one other, None asks for it.
+    """What is wanted of a learner.
 
-    `exactly`: the learner finds its target or fails, there is no error to trade; it is 0 then. `private`:
-    there is an ε.
+    One number is worked out. If `rows` is None, it is the rows. If `rows` is given, it is the other number
+    that is None.
+
+    Args:
+        error: on which part of the rows the hypothesis may be wrong; 0 if it is learned `exactly`.
+        beta: the chance that the error is larger.
+        epsilon: what is promised to each person.
+        rows: how many rows there are.
+        exactly: whether the learner finds its target or fails, so that there is no error to trade.
+        private: whether there is an ε.
     """
 
     error: Fraction | None
@@ -91,38 +103,38 @@ class Figures:
 
 
 def solved(bounds: Bounds, goal: Goal) -> Figures:
-    """The number that is not given, by both accounts; if all are given, that the rows are enough."""
+    """The numbers of a goal, with the one that was not given. If all are given, they are checked."""
     sure = None if goal.beta is None else 1 - goal.beta
     given = Figures(_same(goal.rows), _same(goal.error), _same(sure), _same(goal.epsilon))
     if goal.rows is None:
-        found = _rows(bounds, goal)
-        if found.tight is None:
+        rows = _rows(bounds, goal)
+        if rows.tight is None:
             raise QueryError(f"{goal.describe()} takes more than 2^50 rows: ask for less")
-        return replace(given, rows=found)
+        return replace(given, rows=rows)
     if goal.private and goal.epsilon is None:
-        return replace(given, epsilon=_possible(_epsilon(bounds, goal), bounds, goal))
+        return replace(given, epsilon=_checked(_epsilon(bounds, goal), bounds, goal))
     if goal.error is None:
-        return replace(given, error=_possible(_error(bounds, goal), bounds, goal))
+        return replace(given, error=_checked(_error(bounds, goal), bounds, goal))
     if goal.beta is None:
-        return replace(given, confidence=_possible(_confidence(bounds, goal), bounds, goal))
+        return replace(given, confidence=_checked(_confidence(bounds, goal), bounds, goal))
     if not bounds.enough(goal.rows, goal.error, goal.beta, goal.epsilon):
-        raise QueryError(f"{goal.rows:,} rows are too few: {offer(bounds, goal)}")
+        raise QueryError(f"{goal.rows:,} rows are too few: {possible(bounds, goal)}")
     return given
 
 
-def offer(bounds: Bounds, goal: Goal) -> str:
+def possible(bounds: Bounds, goal: Goal) -> str:
     """What would be possible, in words: with as many rows as it takes, and with the rows that are given."""
     full = goal.completed
     needed = _rows(bounds, full).tight
-    said = [f"{full.describe()} takes " + ("more than 2^50 rows" if needed is None else f"{needed:,} rows")]
+    words = [f"{full.describe()} takes " + ("more than 2^50 rows" if needed is None else f"{needed:,} rows")]
     if goal.rows is not None:
         if goal.private:
-            said.append(_at("ε = ", _epsilon(bounds, full).tight, replace(full, private=False)))
+            words.append(_at("ε = ", _epsilon(bounds, full).tight, replace(full, private=False)))
         if goal.exactly:
-            said.append(_at("a confidence of ", _confidence(bounds, full).tight, full))
+            words.append(_at("a confidence of ", _confidence(bounds, full).tight, full))
         else:
-            said.append(_at("an error of ", _error(bounds, full).tight, full))
-    return f"; with {goal.rows or 0:,} rows, ".join(filter(None, said))
+            words.append(_at("an error of ", _error(bounds, full).tight, full))
+    return f"; with {goal.rows or 0:,} rows, ".join(filter(None, words))
 
 
 def short(number: Fraction | None) -> str:
@@ -170,10 +182,10 @@ def _both(
     return Both(*(None if number is None else float(number) for number in (paper, tight)))
 
 
-def _possible(found: Both, bounds: Bounds, goal: Goal) -> Both:
-    if found.tight is None:
-        raise QueryError(f"{goal.rows:,} rows are too few: {offer(bounds, goal)}")
-    return found
+def _checked(number: Both, bounds: Bounds, goal: Goal) -> Both:
+    if number.tight is None:
+        raise QueryError(f"{goal.rows:,} rows are too few: {possible(bounds, goal)}")
+    return number
 
 
 def _at(name: str, number: float | None, goal: Goal) -> str:

@@ -30,9 +30,14 @@ Planned = Conjunction | MaskedParity
 
 @dataclass(frozen=True)
 class Risk:
-    """Decisions from one query: `times` of them, each wrong with the largest chance of its cases.
+    """Decisions that are made from one query. Each is wrong with the largest chance of its cases.
 
-    `copies`: how many numbers of the answer are compared, the answer with a bound or two with each other.
+    Args:
+        round: the number of the round, from 0.
+        query: the number of the query in the round, from 0.
+        times: how many such decisions are made.
+        cases: what rows could be like where the decision matters.
+        copies: 1 if an answer is compared with a bound, 2 if two numbers are compared with each other.
     """
 
     round: int
@@ -44,11 +49,16 @@ class Risk:
 
 @dataclass(frozen=True)
 class Needs:
-    """The rounds as they reach whoever answers, the decisions made from them, and the theorem behind it.
+    """What a learner needs: its rounds, the decisions it makes from their answers, and the theorem behind it.
 
-    `tolerances`: those of the theorem, one for each of its queries. `fixed`: why the questions do not depend
-    on the rows as long as the decisions are right, so that one sample may answer them all. `theorem`: its
-    paper and its name.
+    Args:
+        learner: the learner, set to spend all of a budget.
+        rounds: the rounds as they reach whoever answers.
+        risks: the decisions that could come out wrong.
+        tolerances: the tolerances of the theorem, one for each of its queries.
+        theorem: the paper, and the name of the theorem in it.
+        fixed: why the questions do not depend on the rows as long as the decisions are right, so that one
+            sample may answer them all.
     """
 
     learner: Planned
@@ -60,12 +70,17 @@ class Needs:
 
 
 def needs(learner: Planned, schema: Schema, rate: Fraction = Fraction(0)) -> Needs:
-    """What a learner needs, where labels are wrong at this rate. It is to spend all of a budget, or of rows.
+    """What a learner needs that spends all of a budget, or of the rows.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns.
+        rate: how often labels are wrong.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
-    >>> found = needs(sulq.Conjunction("flu"), schema)
-    >>> found.theorem, [risk.times for risk in found.risks]
+    >>> needed = needs(sulq.Conjunction("flu"), schema)
+    >>> needed.theorem, [risk.times for risk in needed.risks]
     (('lecture notes', 'Theorem 5'), [1, 1, 1])
     """
     spending = replace(learner, share=1)
@@ -120,8 +135,8 @@ def _masked_parity(
     d = len(learner.columns(schema))
     seen, off = 1 / (2 * d), 1 - 1 / (2 * d)
     if learner.paper:
-        told = _told(seen, off, rate, 1 / (4 * d))
-        risks = [Risk(0, bit, 1, told) for bit in range(d)]
+        cases = _all_or_none(seen, off, rate, 1 / (4 * d))
+        risks = [Risk(0, bit, 1, cases) for bit in range(d)]
     else:
         size = 1 / (1 - 2 * rate)
         apart = [(0.0, off), (size, seen * (1 - rate)), (-size, seen * rate)]
@@ -129,7 +144,7 @@ def _masked_parity(
         risks = [Risk(0, 0, d, (Case(law, 0.0, above=False),), copies=2)]
     tolerances = (float(learner.tolerance(d)),) * d
     if learner.adaptive:
-        risks.append(Risk(1, 0, 1, _told(0.5, 0.5, rate, 0.25)))
+        risks.append(Risk(1, 0, 1, _all_or_none(0.5, 0.5, rate, 0.25)))
         tolerances += (0.2,)
     fixed = "the second question is the same whenever the first answers are told apart rightly"
     if not learner.adaptive:
@@ -137,7 +152,7 @@ def _masked_parity(
     return Needs(spending, rounds, tuple(risks), tolerances, ("full paper", "Proposition 5.18"), fixed)
 
 
-def _told(seen: float, off: float, rate: float, bound: float) -> tuple[Case, ...]:
+def _all_or_none(seen: float, off: float, rate: float, bound: float) -> tuple[Case, ...]:
     """Of a part `seen` of the rows all are counted, or none; the rest never are."""
     none, everyone = ((0.0, off), *_relabelled(seen, 0, rate)), ((0.0, off), *_relabelled(0, seen, rate))
     if rate == 0:
@@ -148,8 +163,8 @@ def _told(seen: float, off: float, rate: float, bound: float) -> tuple[Case, ...
 def _relabelled(false: float, true: float, rate: float) -> tuple[tuple[float, float], ...]:
     """What rows with false and true labels add to a rewritten query, the labels being wrong at a rate."""
     right, wrong = (1 - rate) / (1 - 2 * rate), rate / (1 - 2 * rate)
-    said = true * (1 - rate) + false * rate
-    return ((-wrong, false + true - said), (right, said))
+    labelled_true = true * (1 - rate) + false * rate
+    return ((-wrong, false + true - labelled_true), (right, labelled_true))
 
 
 def label_of(learner: Planned) -> str:

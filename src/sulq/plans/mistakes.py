@@ -41,7 +41,11 @@ MOST_SUMMED = 2**14
 class Case:
     """Rows whose values have a law, and an answer that is wrong on one side of a bound.
 
-    `exact`: the law is the worst there can be for the chance itself, and not only for its moments.
+    Args:
+        law: the values of a row, each with its probability.
+        bound: what the answer is compared with.
+        above: whether the answer is wrong above the bound; else it is wrong below.
+        exact: whether the law is the worst there can be for the chance itself, and not only for its moments.
 
     >>> case = Case(law=((0.0, 0.9), (1.0, 0.1)), bound=0.2, above=True)
     >>> case.mean, f"{wrong(100, case):.4f}", f"{wrong(200, case):.5f}"
@@ -147,11 +151,11 @@ def binomial_beyond(n: int, p: float, k: float, above: bool) -> float:
     if first <= n * p:
         return 1.0
     numbers = first + np.arange(min(MOST_SUMMED, math.floor(n - first) + 1), dtype=np.float64)
-    found = _binomial(n, p, numbers)
+    terms = _binomial(n, p, numbers)
     last = float(numbers[-1])
     shrink = (n - last) * p / ((last + 1) * (1 - p))
-    rest = float(found[-1]) * shrink / (1 - shrink) if n - last >= 1 else 0.0
-    return min(1.0, float(found.sum()) + rest)
+    rest = float(terms[-1]) * shrink / (1 - shrink) if n - last >= 1 else 0.0
+    return min(1.0, float(terms.sum()) + rest)
 
 
 def least(f: Callable[[float], float], steepest: float) -> float:
@@ -162,7 +166,7 @@ def least(f: Callable[[float], float], steepest: float) -> float:
     """
     end = steepest * (1 - 1e-9)
     high = min(1.0, end)
-    # Where there is no end, one is found: the function falls from 0, and rises from its least on.
+    # Without an end, look for one: the function falls from 0 to its least, and rises from there on.
     while high < end and high < 1e12 and f(min(2 * high, end)) < f(high):
         high = min(2 * high, end)
     low, high = 0.0, min(2 * high, end)
@@ -201,10 +205,10 @@ def _summed(n: int, law: Law, blur: Blur) -> float:
     reach = 9 * math.sqrt(variance) + 50
     low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
     numbers = np.arange(low, high + 1, dtype=np.float64)
-    found = float(_binomial(n, p, numbers) @ blur.beyond(-(n * first + numbers * (second - first))))
+    summed = float(_binomial(n, p, numbers) @ blur.beyond(-(n * first + numbers * (second - first))))
     # Bernstein, for the numbers left out.
     left_out = 2 * math.exp(-(reach**2) / (2 * variance + 2 * reach / 3)) if high - low < n else 0.0
-    return min(1.0, found + left_out)
+    return min(1.0, summed + left_out)
 
 
 def _binomial(n: int, p: float, k: Floats) -> Floats:
@@ -215,6 +219,6 @@ def _binomial(n: int, p: float, k: Floats) -> Floats:
     away = share - p
     divergence = share * np.log1p(away / p) + (1 - share) * np.log1p(-away / (1 - p))
     stirling = 1 / (12 * n) - 1 / (12 * at + 1) - 1 / (12 * (n - at) + 1)
-    found = np.exp(-n * divergence + stirling) * np.sqrt(n / (2 * math.pi * at * (n - at)))
+    stirlings = np.exp(-n * divergence + stirling) * np.sqrt(n / (2 * math.pi * at * (n - at)))
     ends = np.exp(n * (math.log1p(-p) if p < 1 else -math.inf)), np.exp(n * math.log(p))
-    return np.asarray(np.where(inside, found, np.where(k <= 0, *ends)))
+    return np.asarray(np.where(inside, stirlings, np.where(k <= 0, *ends)))

@@ -31,7 +31,7 @@ Model = Literal["exact", "sample", "curator", "crowd"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What `plan` was asked for; None is not given."""
+    """What `plan` was asked for. None stands for a number that was not given."""
 
     error: Fraction | None
     confidence: Fraction | None
@@ -82,7 +82,7 @@ def paper_rows(
     return local_rows(queries, tolerance, beta, epsilon, width)
 
 
-def theorem(model: Model, own: tuple[str, str], rate: Fraction) -> str:
+def theorem(model: Model, learners_own: tuple[str, str], rate: Fraction) -> str:
     """The theorems a plan rests on: the learner's own, the model's, and that on wrong labels.
 
     >>> theorem("curator", ("lecture notes", "Theorem 5"), Fraction(0))
@@ -93,11 +93,11 @@ def theorem(model: Model, own: tuple[str, str], rate: Fraction) -> str:
         "curator": ("lecture notes", "Theorem 7"),
         "crowd": ("full paper", "Theorem 5.7"),
     }
-    named = [own, *([models[model]] if model in models else [])]
+    named = [learners_own, *([models[model]] if model in models else [])]
     named += [("lecture notes", "Theorem 8")] if rate else []
     papers = dict.fromkeys(paper for paper, _ in named)
-    said = {paper: ", ".join(name for of, name in named if of == paper) for paper in papers}
-    return "; ".join(f"{names} ({paper})" for paper, names in said.items())
+    by_paper = {paper: ", ".join(name for of, name in named if of == paper) for paper in papers}
+    return "; ".join(f"{names} ({paper})" for paper, names in by_paper.items())
 
 
 def _curator(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
@@ -107,16 +107,16 @@ def _curator(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
     for number, round_ in enumerate(needs.rounds):
         noises = iter(offer.terms(round_).noises)
         for place, query in enumerate(round_.queries):
-            own = [next(noises) for _ in query.parts]
-            assert isinstance(own[0], DiscreteLaplace)
-            blurs[number, place] = own[0], float(offer.scope.number(query.parts[0]).unit)
+            noises_of_query = [next(noises) for _ in query.parts]
+            assert isinstance(noises_of_query[0], DiscreteLaplace)
+            blurs[number, place] = noises_of_query[0], float(offer.scope.number(query.parts[0]).unit)
 
     def chance(rows: int) -> float:
-        found = 0.0
+        chance_of_failure = 0.0
         for risk in needs.risks:
             noise, step = blurs[risk.round, risk.query]
-            found += _worst(risk, rows, Blur(noise, step, risk.copies))
-        return found
+            chance_of_failure += _worst(risk, rows, Blur(noise, step, risk.copies))
+        return chance_of_failure
 
     return chance
 
@@ -126,11 +126,18 @@ def _worst(risk: Risk, rows: int, blur: Blur | None) -> float:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """How people are asked for a number from `low` to `high`, or for several.
+class _Reporting:
+    """How people report a number from `low` to `high`, or several numbers.
 
-    `part`: of all people, how many are asked. `own`, `other`: how often a report supports `high` if that is
-    the value, and if `low` is; None for reports that are no such bits.
+    Args:
+        part: which part of all people report.
+        low: the smallest value.
+        high: the largest value.
+        span: how far one person's report can be from another's.
+        variance: the variance of a report, at most.
+        own: how often a report supports `high` if that is the value; None for reports that are no such bits.
+        other: how often a report supports `high` if `low` is the value; None for reports that are no such
+            bits.
     """
 
     part: Fraction
@@ -161,12 +168,14 @@ class _Asked:
         Hoeffding's bounds, on one side.
         """
         if self.own is not None:
-            return binomial_beyond(size, self._said(mean), size * self._said(bound), above=mean < bound)
-        told = Bounded((self.variance + case.variance,), (1,), self.span, self.span, self.span)
+            return binomial_beyond(
+                size, self._chance_of_one(mean), size * self._chance_of_one(bound), above=mean < bound
+            )
+        reports = Bounded((self.variance + case.variance,), (1,), self.span, self.span, self.span)
         # Both sides are alike, and only one is wrong.
-        return beyond(size, abs(bound - mean), told) / 2
+        return beyond(size, abs(bound - mean), reports) / 2
 
-    def _said(self, value: float) -> float:
+    def _chance_of_one(self, value: float) -> float:
         """How often a bit is 1 if this is the mean."""
         assert self.own is not None and self.other is not None
         return self.other + (self.own - self.other) * (value - self.low) / (self.high - self.low)
@@ -182,7 +191,7 @@ def _crowd(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
             survey, *_ = [next(surveys) for _ in query.parts]
             ways[number, place] = _way(survey)
     # Questions that are alike fail alike.
-    alike: Counter[tuple[_Asked, tuple[Case, ...], int]] = Counter()
+    alike: Counter[tuple[_Reporting, tuple[Case, ...], int]] = Counter()
     for risk in needs.risks:
         alike[ways[risk.round, risk.query], risk.cases, risk.copies] += risk.times
 
@@ -195,7 +204,7 @@ def _crowd(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
     return chance
 
 
-def _way(survey: Survey) -> _Asked:
+def _way(survey: Survey) -> _Reporting:
     assert isinstance(survey, Reports)
     facts, randomizer = survey.source.scope.number(survey.part), survey.randomizer
     unit = float(facts.unit)
@@ -203,7 +212,7 @@ def _way(survey: Survey) -> _Asked:
     if isinstance(randomizer, RandomizedResponse | OneBitReport | FrequencyReport):
         support = (randomizer.bit if isinstance(randomizer, OneBitReport) else randomizer).support
         own, other = float(support.own), float(support.other)
-    return _Asked(
+    return _Reporting(
         Fraction(survey.size, MANY),
         float(facts.low.min()) * unit,
         float(facts.high.max()) * unit,

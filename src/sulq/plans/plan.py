@@ -1,12 +1,13 @@
 """How many rows a learner needs, how good it will be, and what privacy that takes, before there are any rows.
 
-Rows, error, confidence and ε hang together: given the others, a plan has the one that is left, and has it
-twice, by the bound of the papers, its constants made explicit, and as small as exact tails allow.
+Rows, error, confidence and ε depend on each other. From the others a plan works out the one that is not
+given, and states it twice: by the bound of the papers, its constants made explicit, and as small as exact
+tails allow.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -16,45 +17,18 @@ from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
 from sulq.learners.select import Select
 from sulq.numbers import Numeric, fraction, whole
-from sulq.plans.bounds import Both, Bounds, Figures, Goal, offer, short, solved
+from sulq.plans.bounds import Both, Bounds, Figures, Goal, possible, short, solved
+from sulq.plans.contents import Plan
 from sulq.plans.decisions import label_of
 from sulq.plans.models import Model, Wanted, theorem
-from sulq.plans.rehearsal import Known, Rehearsal, rehearse
+from sulq.plans.rehearsal import Known, rehearse
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
 from sulq.schema import Schema
 from sulq.theory.masked_parity import MaskedParity
 
+__all__ = ["Plan", "plan"]
 NONE = Both(None, None)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a learner needs, and what comes of it.
-
-    `learner`, `oracle`: what to run, and on which oracle of a source, for the promise to hold. `rows`,
-    `error`, `confidence`, `epsilon`: a number that was given stands there twice. `rounds`, `queries` and the
-    `tolerances` of the queries are the theorem's. `covered`: whether the promise is about the distribution
-    of the rows although the same rows answer several questions; `reuse` says why. A plan that is an
-    `estimate` comes from a rehearsal, and promises nothing.
-    """
-
-    learner: Any
-    model: Model
-    oracle: str
-    rows: Both
-    error: Both
-    confidence: Both
-    epsilon: Both
-    noise_rate: Fraction
-    rounds: int
-    queries: int
-    tolerances: tuple[float, ...]
-    theorem: str
-    covered: bool
-    reuse: str
-    estimate: bool = False
-    rehearsal: Rehearsal | None = None
 
 
 def plan(
@@ -71,18 +45,27 @@ def plan(
 ) -> Plan:
     """What a learner needs to keep its promise about the distribution that rows are drawn from.
 
-    Without `rows`, a plan says how many it takes. With `rows` and without `epsilon`, it says the smallest ε;
-    with both, the smallest `error` (of masked parity, which is learned exactly or not, the `confidence`).
-    With everything given it is checked, and refused with what would be possible instead. Where they are not
-    given or asked for, `error` and `confidence` are the learner's own. No data is needed, nothing is spent.
-
-    `model`: who answers. "exact": the rows are all there is. "sample": rows are a sample, without privacy.
-    "curator": one who is trusted. "crowd": nobody is. `noise_rate`: how often labels are wrong.
+    A plan has the number that is not given. Without `rows` it says how many rows it takes. With `rows` and
+    without `epsilon` it says the smallest ε. With both it says the smallest `error`, or, for masked parity,
+    which is learned exactly or not at all, the `confidence`. If everything is given, the plan is checked, and
+    refused with what would be possible instead. No data is needed, and nothing is spent.
 
     `Conjunction` and `MaskedParity` have theorems under every model, `Parity` and `Select` under a curator.
     Other learners are rehearsed on made-up rows, for which `rows` and `epsilon` are needed; such a plan is
-    an `estimate`. `known`: for such a rehearsal, noisy counts of columns that were paid for already, so that
-    the rows look more like the real ones.
+    an `estimate`.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns: anything that `Schema.of` takes.
+        error: on which part of the rows the hypothesis may be wrong; by default the learner's own.
+        confidence: how sure that is; by default the learner's own.
+        epsilon: what is promised to each person.
+        rows: how many rows there are.
+        model: who answers. "exact": the rows are all there is. "sample": rows are a sample, without privacy.
+            "curator": somebody who is trusted. "crowd": nobody is trusted.
+        noise_rate: how often labels are wrong.
+        known: for a rehearsal, noisy counts of columns that were paid for already, so that the made-up rows
+            look more like the real ones.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
@@ -128,7 +111,7 @@ def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schem
         raise QueryError(
             f"noise_rate must be at least 0 and less than 1/2, not {short(wanted.rate)}: labels that are "
             "wrong half of the time say nothing, and more often, the opposite"
-            + _offer(learner, schema, other, terms, "at a rate of 0.4, ")
+            + _instead(learner, schema, other, terms, "at a rate of 0.4, ")
         )
     _check_terms(learner, schema, wanted, terms)
     bounds = _bounds(learner, schema, wanted)
@@ -165,16 +148,16 @@ def _terms(learner: Any, wanted: Wanted) -> Goal:
         raise QueryError(f"there is no noise in the model {wanted.model!r}: leave epsilon out")
     if wanted.rows is None and wanted.epsilon is None and private:
         raise QueryError("state epsilon to hear how many rows it takes, or rows to hear which epsilon")
-    asked = wanted.rows is not None and (wanted.epsilon is not None or not private)
+    both_given = wanted.rows is not None and (wanted.epsilon is not None or not private)
     error = wanted.error
     if exactly:
         error = Fraction(0)
-    elif error is None and not asked:
+    elif error is None and not both_given:
         if learner.error is None:
             raise QueryError("state the error that is wanted")
         error = fraction("error", learner.error)
     confidence = wanted.confidence
-    if confidence is None and not (asked and exactly):
+    if confidence is None and not (both_given and exactly):
         confidence = fraction("confidence", learner.confidence)
     return Goal(
         error, None if confidence is None else 1 - confidence, wanted.epsilon, wanted.rows, exactly, private
@@ -187,26 +170,26 @@ def _check_terms(learner: Any, schema: Schema, wanted: Wanted, terms: Goal) -> N
         other = replace(terms, error=Fraction(1, 100))
         raise QueryError(
             f"error must lie strictly between 0 and 1, not {short(terms.error)}: no number of rows rules "
-            f"every mistake out{_offer(learner, schema, wanted, other)}"
+            f"every mistake out{_instead(learner, schema, wanted, other)}"
         )
     if terms.beta is not None and not 0 < terms.beta < 1:
         other = replace(terms, beta=Fraction(1, 10**6))
         raise QueryError(
             f"confidence must lie strictly between 0 and 1, not {short(1 - terms.beta)}: rows may always be "
-            f"drawn badly{_offer(learner, schema, wanted, other)}"
+            f"drawn badly{_instead(learner, schema, wanted, other)}"
         )
     if terms.epsilon is not None and terms.epsilon <= 0:
         other = replace(terms, epsilon=Fraction(1, 10))
         raise QueryError(
             f"epsilon must be a positive number, not {short(terms.epsilon)}: at 0 nothing can be learned"
-            f"{_offer(learner, schema, wanted, other)}"
+            f"{_instead(learner, schema, wanted, other)}"
         )
 
 
-def _offer(learner: Any, schema: Schema, wanted: Wanted, terms: Goal, lead: str = "") -> str:
+def _instead(learner: Any, schema: Schema, wanted: Wanted, terms: Goal, lead: str = "") -> str:
     """What would be possible, in words, if what else was asked for makes sense."""
     try:
-        return f"; {lead}{offer(_bounds(learner, schema, wanted), terms)}"
+        return f"; {lead}{possible(_bounds(learner, schema, wanted), terms)}"
     except QueryError:
         return ""
 
@@ -223,15 +206,15 @@ def _bounds(learner: Any, schema: Schema, wanted: Wanted) -> Bounds:
 
 
 def _released(learner: Any, figures: Figures) -> Plan:
-    found = "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)"
-    own = replace(
+    parity_theorems = "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)"
+    goal_learner = replace(
         learner,
         error=Fraction(str(figures.error.tight)),
         confidence=Fraction(str(figures.confidence.tight)),
         share=1,
     )
     return Plan(
-        own,
+        goal_learner,
         "curator",
         f"source.curator(epsilon={figures.epsilon.tight:.10g})",
         figures.rows,
@@ -242,7 +225,7 @@ def _released(learner: Any, figures: Figures) -> Plan:
         rounds=1,
         queries=1,
         tolerances=(),
-        theorem=found if isinstance(learner, Parity) else "Theorem 3.4 (full paper)",
+        theorem=parity_theorems if isinstance(learner, Parity) else "Theorem 3.4 (full paper)",
         covered=True,
         reuse="there is one release only",
     )
@@ -250,10 +233,10 @@ def _released(learner: Any, figures: Figures) -> Plan:
 
 def _oracle(learner: Any, wanted: Wanted, figures: Figures) -> str:
     private = "" if figures.epsilon.tight is None else f"epsilon={figures.epsilon.tight:.10g}"
-    said = f"source.{wanted.model}({'fresh=False' if wanted.model == 'sample' else private})"
+    code = f"source.{wanted.model}({'fresh=False' if wanted.model == 'sample' else private})"
     if wanted.rate:
-        said += f".denoised({label_of(learner)!r}, {float(wanted.rate):.10g})"
-    return said
+        code += f".denoised({label_of(learner)!r}, {float(wanted.rate):.10g})"
+    return code
 
 
 def _rehearsed(learner: Learner[Any], schema: Schema, wanted: Wanted, known: Known | None) -> Plan:
@@ -266,7 +249,7 @@ def _rehearsed(learner: Learner[Any], schema: Schema, wanted: Wanted, known: Kno
             f"no theorem says how many rows {name} needs: state rows and epsilon, and it is rehearsed under "
             "a curator on so many made-up rows"
         )
-    found = rehearse(learner, schema, wanted.rows, epsilon=wanted.epsilon, known=known)
+    rehearsal = rehearse(learner, schema, wanted.rows, epsilon=wanted.epsilon, known=known)
     return Plan(
         learner,
         "curator",
@@ -274,16 +257,16 @@ def _rehearsed(learner: Learner[Any], schema: Schema, wanted: Wanted, known: Kno
         Both(None, wanted.rows),
         NONE,
         NONE,
-        Both(None, float(found.cost)),
+        Both(None, float(rehearsal.cost)),
         Fraction(0),
-        len(found.rounds),
-        sum(asked.queries for asked in found.rounds),
+        len(rehearsal.rounds),
+        sum(round_.queries for round_ in rehearsal.rounds),
         (),
         "none: a rehearsal on made-up rows",
         covered=False,
         reuse="nothing is promised about the distribution of the rows",
         estimate=True,
-        rehearsal=found,
+        rehearsal=rehearsal,
     )
 
 

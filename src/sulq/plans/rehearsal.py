@@ -42,8 +42,15 @@ Known = Mapping[str, ArrayLike]
 class Rehearsal:
     """The rounds of a rehearsal, and the budget they were charged to.
 
-    The first round is the one that will be asked; later ones depend on answers, and here on answers about
-    made-up rows, so that their number and their groups are an estimate.
+    The first round is the one that will be asked. Later rounds depend on answers, and in a rehearsal the
+    answers are about made-up rows. So the number of rounds, and their groups, are an estimate.
+
+    Args:
+        rounds: what would be asked.
+        promise: what would be promised to every person, in words.
+        unit: what the budget is counted in.
+        total: the whole budget.
+        rows: how many rows were made up; None where the first round is all there is to know.
     """
 
     rounds: tuple[AskedRound, ...]
@@ -51,12 +58,11 @@ class Rehearsal:
     unit: str
     total: Fraction
     rows: int | None = None
-    """How many rows were made up; none where the first round is all there is to know."""
 
     @property
     def cost(self) -> Fraction:
         """What all rounds cost, in the unit of the budget."""
-        return sum((asked.cost for asked in self.rounds), Fraction(0))
+        return sum((round_.cost for round_ in self.rounds), Fraction(0))
 
 
 def rehearse(
@@ -73,14 +79,25 @@ def rehearse(
 ) -> Rehearsal:
     """What a learner would ask a curator of so many rows, and what it would pay.
 
-    No data is needed and nothing is spent. The budget and `neighbours` are those of `Source.curator`.
-    `known`: counts that were paid for already, for rows that look more like the real ones; see `made_up`.
+    No data is needed and nothing is spent.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns.
+        rows: how many rows to make up.
+        epsilon: ε of the budget, as for `Source.curator`.
+        delta: δ of the budget.
+        rho: ρ of the budget.
+        neighbours: "replace" or "add-remove".
+        seed: decides which rows are made up.
+        known: counts that were paid for already, so that the rows look more like the real ones; see
+            `made_up`.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
     >>> plan = rehearse(sulq.Conjunction("flu", share=0.5), schema, rows=10_000, epsilon=1)
-    >>> for asked in plan.rounds:
-    ...     print(asked.cost, asked.describe(), asked.errors())
+    >>> for round_ in plan.rounds:
+    ...     print(round_.cost, round_.describe(), round_.errors())
     1/2 3 × which share of the rows meets a condition ± 0.18 %
     """
     source = made_up(schema, rows, seed, known)
@@ -97,25 +114,30 @@ def rehearse(
 
 
 def priced(learner: Learner[Hypothesis], offer: Offer) -> Rehearsal | None:
-    """What a learner would ask that needs the rows themselves; None for one that asks for sums.
+    """What a learner would ask and pay if it needs the rows themselves; None if it asks for sums.
 
-    Such a learner asks once, so there is nothing to answer, only to price.
+    A learner that needs the rows themselves asks once, so there is nothing to answer, only to price.
     """
     first = next(learner.rounds(offer.schema))
     if not any(isinstance(query, RowQuestion) for query in first.queries):
         return None
     errors, promises = offer.error(first, BETA), offer.promises(first)
     lines = questions_of(first, offer.scope, promises=promises, errors=errors)
-    asked = AskedRound(1, lines, offer.cost(first))
-    return Rehearsal((asked,), offer.promise, offer.unit, offer.total)
+    only = AskedRound(1, lines, offer.cost(first))
+    return Rehearsal((only,), offer.promise, offer.unit, offer.total)
 
 
 def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None) -> TableSource:
-    """Rows drawn from what the schema says a row could hold: uniformly, but for columns that are `known`.
+    """Rows drawn at random from what the schema says a row could hold.
 
-    Of these, noisy counts say how many rows there are of each level, or in each of so many equal parts of
-    the column's interval; those below 0 are taken for 0. Columns are drawn independently. Where a person may
-    have several rows, everybody has as many as may count.
+    Columns are drawn independently. Where a person may have several rows, everybody has as many as may count.
+
+    Args:
+        schema: what is public about the columns.
+        rows: how many rows to make up.
+        seed: decides which rows are made up.
+        known: for some columns, noisy counts of the rows with each level, or in each of so many equal parts
+            of the column's interval. Counts below 0 are taken for 0. Other columns are drawn uniformly.
 
     >>> import sulq
     >>> source = made_up(sulq.Schema({"sick": sulq.Boolean()}), rows=1000)
@@ -166,15 +188,15 @@ class _MadeUp:
 
 def _shares(schema: Schema, known: Known) -> dict[str, Floats]:
     """How often each level or part of a column is drawn, or a refusal."""
-    found = {}
+    shares = {}
     for name, counts in known.items():
         kind, positive = schema[name], np.maximum(np.ravel(np.asarray(counts, dtype=np.float64)), 0)
         levels = len(kind.levels) if isinstance(kind, Category) else 2 if isinstance(kind, Boolean) else None
         if levels not in (None, positive.size) or not 0 < positive.sum() < np.inf:
             wanted = "as many counts as it has parts" if levels is None else f"{levels} counts"
             raise QueryError(f"column {name!r} takes {wanted}, not all of them 0 or less")
-        found[name] = positive / positive.sum()
-    return found
+        shares[name] = positive / positive.sum()
+    return shares
 
 
 def _drawn_as(kind: Kind, shares: Floats, many: int, rng: np.random.Generator) -> Any:

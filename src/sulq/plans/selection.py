@@ -17,7 +17,7 @@ from sulq.schema import Schema
 
 @dataclass(frozen=True)
 class ParityBounds:
-    """Rows for the parity learner: `beyond.samples` has the arguments."""
+    """How many rows the parity learner needs: `sulq.classes.sizes` has the arguments."""
 
     learner: Parity
     features: int
@@ -35,7 +35,7 @@ class ParityBounds:
 
 @dataclass(frozen=True)
 class SelectBounds:
-    """Rows to choose among so many hypotheses."""
+    """How many rows it takes to choose among so many hypotheses."""
 
     size: int
 

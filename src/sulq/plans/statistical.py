@@ -14,7 +14,14 @@ from sulq.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class StatisticalBounds:
-    """What the learner needs under a trust model, where labels are wrong at a rate."""
+    """How many rows a learner needs that asks statistical queries.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns.
+        model: who answers.
+        rate: how often labels are wrong.
+    """
 
     learner: Planned
     schema: Schema
@@ -45,8 +52,8 @@ class StatisticalBounds:
 @lru_cache(maxsize=64)
 def _needs(bounds: StatisticalBounds, error: Fraction) -> Needs:
     learner = bounds.learner
-    asked = replace(learner, error=error) if isinstance(learner, Conjunction) else learner
-    return needs(asked, bounds.schema, bounds.rate)
+    at_error = replace(learner, error=error) if isinstance(learner, Conjunction) else learner
+    return needs(at_error, bounds.schema, bounds.rate)
 
 
 @lru_cache(maxsize=64)

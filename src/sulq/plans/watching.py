@@ -34,9 +34,15 @@ BETA = 0.05
 class QuestionLine:
     """Queries of one kind within a round.
 
-    `error`: how far off any number of an answer is, but for a chance of 5 %; None where that cannot be said.
-    Its `unit`: "rows" of a count, "share" of a share of the rows, "best" for the rows by which a choice may
-    miss the best candidate, "units" of whatever else is summed.
+    Args:
+        words: what is asked.
+        numbers: how many numbers an answer has.
+        unit: what the error is counted in. "rows": of a count. "share": a share of the rows. "best": the rows
+            by which a choice may miss the best candidate. "units": whatever else is summed.
+        times: how many such queries there are.
+        error: how far off any number of an answer is, but for a chance of 5 %; None where that cannot be
+            said.
+        promise: what is promised instead about the population that the rows were drawn from.
     """
 
     words: str
@@ -45,7 +51,6 @@ class QuestionLine:
     times: int = 1
     error: float | None = None
     promise: str | None = None
-    """What is promised about the population that the rows were drawn from, instead."""
 
     def describe(self) -> str:
         """What is asked, for people."""
@@ -67,9 +72,17 @@ class QuestionLine:
 
 @dataclass(frozen=True)
 class AskedRound:
-    """One round: its questions, its cost, and how much of that was charged for it this time.
+    """One round, with its questions and its cost.
 
     A round that is asked again in its run is answered from the ledger, and charged nothing.
+
+    Args:
+        number: which round of the run it is, from 1.
+        questions: what was asked.
+        cost: what the round costs, in the unit of the budget.
+        charged: how much of that was charged this time.
+        seconds: how long the answers took.
+        left: what is left of the budget, where there is one.
     """
 
     number: int
@@ -78,10 +91,10 @@ class AskedRound:
     charged: Fraction = Fraction(0)
     seconds: float = 0.0
     left: Fraction | None = None
-    """What is left of the budget, where there is one."""
 
     @property
     def queries(self) -> int:
+        """How many queries were asked."""
         return sum(question.times for question in self.questions)
 
     @property
@@ -91,6 +104,7 @@ class AskedRound:
 
     @property
     def stored(self) -> bool:
+        """Whether the answers, or some of them, came from the ledger."""
         return self.charged < self.cost
 
     def describe(self) -> str:
@@ -103,23 +117,26 @@ class AskedRound:
 
 
 class Watched(Wrapper):
-    """An oracle that passes every round on, and keeps what was asked.
+    """An oracle that passes every round on to another oracle, and keeps what was asked.
 
-    `tell` is called with every round twice: before it is asked, and once it is answered. It offers what the
-    oracle inside does: `cost`, `error`, `influence`, `left`, `spent`, `remaining`, where that one has them.
+    It has what the oracle inside has: `cost`, `error`, `influence`, `left`, `spent`, `remaining`.
+
+    Args:
+        oracle: the oracle inside, which answers.
+        tell: called with every round twice: before it is asked, and once it is answered.
 
     >>> import sulq
     >>> curator = Watched(sulq.randhie().curator(epsilon=1))
     >>> answers = curator.ask(sulq.Round([sulq.count(by="plan"), sulq.count(by="health")], share=0.1))
-    >>> [asked] = curator.asked
-    >>> asked.describe()
+    >>> [round_] = curator.asked
+    >>> round_.describe()
     'how many rows, in 5 groups; how many rows, in 4 groups'
-    >>> asked.queries, asked.numbers, asked.cost, asked.questions[0].error
+    >>> round_.queries, round_.numbers, round_.cost, round_.questions[0].error
     (2, 9, Fraction(1, 10), 917.0)
     """
 
     def __init__(
-        self, oracle: Oracle, tell: Callable[[AskedRound, bool], None] = lambda asked, done: None
+        self, oracle: Oracle, tell: Callable[[AskedRound, bool], None] = lambda round_, done: None
     ) -> None:
         self.oracle = oracle
         self.asked: list[AskedRound] = []
@@ -143,19 +160,19 @@ class Watched(Wrapper):
         cost = self.cost(round_) if self._uses_up else Fraction(0)
         promises = self._promises(round_)
         lines = questions_of(round_, self._scope, promises=promises)
-        asked = AskedRound(len(self.asked) + 1, lines, cost, left=self._left)
-        self._tell(asked, False)
+        question = AskedRound(len(self.asked) + 1, lines, cost, left=self._left)
+        self._tell(question, False)
         before, started = self._spent(run), time.perf_counter()
         answers: list[Answer] = self.oracle.ask(round_, run)
-        asked = replace(
-            asked,
+        answered = replace(
+            question,
             questions=questions_of(round_, self._scope, answers, promises),
             charged=self._spent(run) - before,
             seconds=time.perf_counter() - started,
             left=self._left,
         )
-        self.asked.append(asked)
-        self._tell(asked, True)
+        self.asked.append(answered)
+        self._tell(answered, True)
         return answers
 
     @property
@@ -163,8 +180,8 @@ class Watched(Wrapper):
         return self.remaining if isinstance(self.innermost, Curator) else None
 
     def _promises(self, round_: Round) -> Sequence[str | None]:
-        asked = self.oracle
-        return asked.offer.promises(round_) if type(asked) is Curator else [None] * len(round_.queries)
+        inside = self.oracle
+        return inside.offer.promises(round_) if type(inside) is Curator else [None] * len(round_.queries)
 
     @property
     def _uses_up(self) -> bool:
@@ -179,7 +196,10 @@ class Watched(Wrapper):
             # Chunks are charged to a run of their own.
             return inside.spent
         if isinstance(inside, Curator):
-            return sum((own.spent for own in inside.ledger.runs() if own.name == run), Fraction(0))
+            return sum(
+                (totals.spent for totals in inside.ledger.runs() if totals.name == run),
+                Fraction(0),
+            )
         return Fraction(-inside.left) if isinstance(inside, Surveyor) else Fraction(0)
 
 
@@ -190,7 +210,7 @@ def questions_of(
     promises: Sequence[str | None] | None = None,
     errors: Sequence[float | None] | None = None,
 ) -> tuple[QuestionLine, ...]:
-    """What a round asks, queries that would be told in the same words taken together.
+    """What a round asks. Queries that would be described in the same words are one line.
 
     Args:
         round_: the round.

@@ -23,6 +23,9 @@ BudgetUnit: TypeAlias = Literal["epsilon", "rho"]
 class PureDP:
     """Pure ε-differential privacy: no output is more than e^ε times likelier on one of two neighbours.
 
+    Args:
+        epsilon: ε, a positive number. A text such as "0.1" or "1/3" is exact.
+
     >>> PureDP(0.5)
     PureDP(epsilon=Fraction(1, 2))
     >>> PureDP("1/3").describe()
@@ -58,6 +61,9 @@ class PureDP:
 class ZCDP:
     """ρ-zCDP: the Rényi divergence of order α between neighbours is at most αρ, for every α > 1.
 
+    Args:
+        rho: ρ, a positive number. A text such as "0.1" is exact.
+
     >>> ZCDP("0.1").describe()
     'ρ = 0.1 (zCDP)'
     >>> ZCDP("0.1").unit, ZCDP("0.1").total
@@ -90,6 +96,10 @@ class ZCDP:
 @dataclass(frozen=True, init=False)
 class ApproxDP:
     """(ε, δ)-differential privacy, kept by spending no more than the largest ρ known to imply it.
+
+    Args:
+        epsilon: ε, a positive number.
+        delta: δ, a positive number less than 1. A text such as "1e-6" is exact.
 
     >>> promise = ApproxDP(1, 1e-6)
     >>> promise.describe()
@@ -131,6 +141,11 @@ def budget(
 
     There is no default: how much privacy to give up is for the data's owner to say.
 
+    Args:
+        epsilon: ε of a pure promise, or with `delta` of an (ε, δ) promise.
+        delta: δ; it goes with `epsilon`.
+        rho: ρ of a zCDP promise, alone.
+
     >>> budget(epsilon=1)
     PureDP(epsilon=Fraction(1, 1))
     >>> budget(epsilon=1, delta="1e-6")
@@ -158,7 +173,9 @@ def stated(
 
     Args:
         given: a budget; a number stands for `epsilon`.
-        epsilon, delta, rho: the numbers, each None if it is not stated.
+        epsilon: ε, None if it is not stated.
+        delta: δ, None if it is not stated.
+        rho: ρ, None if it is not stated.
 
     >>> stated(PureDP(1), None, None, None)
     (Fraction(1, 1), None, None)

@@ -15,9 +15,11 @@ def calibrated(
     """The calibration that keywords name.
 
     Args:
-        epsilon, delta, rho: the budget, as `sulq.privacy.budget.budget` takes it.
+        epsilon: ε of the budget, as `sulq.privacy.budget.budget` takes it.
+        delta: δ of the budget.
+        rho: ρ of the budget.
         calibration: "tight", or one of the SuLQ paper's own, "sulq-gaussian" and "sulq-laplace".
-        queries: how many queries there will be, which the paper's own need beforehand.
+        queries: how many queries there will be. The paper's own calibrations need the number beforehand.
 
     >>> calibrated(1, None, None, "tight", None).describe()
     'ε = 1 (pure)'

@@ -38,8 +38,8 @@ def choose(mechanism: Selection, scores: NDArray[np.signedinteger[Any]]) -> int:
             if accepted.size:
                 return int(drawn[accepted[0]])
     starts = range(0, scores.size, AT_ONCE)
-    found = [start + heads(scale, best - scores[start : start + AT_ONCE]) for start in starts]
-    candidates = np.concatenate(found)
+    accepted_in = [start + heads(scale, best - scores[start : start + AT_ONCE]) for start in starts]
+    candidates = np.concatenate(accepted_in)
     return int(candidates[uniform(candidates.size, 1)[0]])
 
 

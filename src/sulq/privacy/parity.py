@@ -45,10 +45,12 @@ FINEST = 2**62
 
 @dataclass(frozen=True)
 class ParityMechanism:
-    """A(z, ε): what it costs, and how to run it.
+    """A(z, ε): what it costs, and how to run it. The coins are exact, and so is the ε.
 
-    `sampling`: "tight" takes rows with p = tanh(ε/2), or 1 − e^-ε if rows come or go; "paper" with ε/4. The
-    coins are exact, and so is the ε.
+    Args:
+        epsilon: what a run is charged, and what is promised to a person.
+        sampling: "tight" takes rows with p = tanh(ε/2), or 1 − e^-ε if rows come or go; "paper" with ε/4.
+        neighbours: "replace", or "add-remove" if rows come or go.
 
     >>> mechanism = ParityMechanism(Fraction(1, 2))
     >>> mechanism.cost("epsilon"), mechanism.cost("rho")
@@ -56,8 +58,8 @@ class ParityMechanism:
     >>> from sulq.privacy.gf2 import equations
     >>> true = np.ones(1000, dtype=bool)
     >>> rows = equations([np.arange(1000) % 2 == 0, true], true)
-    >>> said = [mechanism.release(rows, 2) for _ in range(40)]
-    >>> {None if mask is None else tuple(mask.tolist()) for mask in said} == {None, (False, True)}
+    >>> masks = [mechanism.release(rows, 2) for _ in range(40)]
+    >>> {None if mask is None else tuple(mask.tolist()) for mask in masks} == {None, (False, True)}
     True
     """
 

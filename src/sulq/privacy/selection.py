@@ -55,11 +55,13 @@ Scores: TypeAlias = NDArray[np.int64] | Sequence[int]
 class ExponentialMechanism:
     """Choose a candidate with probability proportional to exp(γ·score), γ = ε/2Δ, or ε/Δ if `monotone`.
 
-    `sensitivity` is Δ: how far a neighbour can move any single score, in units of the scores. `monotone` says
-    that between neighbours no two scores move in opposite directions.
-
     Under a ρ-budget it costs a quarter of what permute-and-flip does. But how long `choose` takes depends on
     the scores: one batch of coins if many are near the best, 1.6 on average if none is.
+
+    Args:
+        epsilon: ε.
+        sensitivity: Δ, how far a neighbour can move any single score, in units of the scores.
+        monotone: whether between neighbours no two scores move in opposite directions.
 
     >>> mechanism = ExponentialMechanism(epsilon=2, sensitivity=1)
     >>> [round(p, 3) for p in mechanism.probabilities([5, 7, 7])]

@@ -148,9 +148,9 @@ def _terms(
 ) -> Terms:
     if contests:
         raise QueryError("the paper's calibrations answer sums only: a choice needs the tight one")
-    asked = sum(facts.width for facts in sums if facts.moves1)
+    numbers = sum(facts.width for facts in sums if facts.moves1)
     return Terms(
-        Fraction(asked),
+        Fraction(numbers),
         tuple(noise(facts.reach / facts.step) if facts.moves1 else None for facts in sums),
     )
 

@@ -45,7 +45,7 @@ Way = Literal["usual", "permute-and-flip", "exponential", "pure"]
 
 @dataclass(frozen=True)
 class Pure:
-    """What a mechanism of its own may spend: it is ε-differentially private, whatever it does.
+    """What a mechanism of its own kind may spend. It is ε-differentially private, whatever it does.
 
     Args:
         epsilon: the ε that is promised to a person.
@@ -81,14 +81,22 @@ class Contest:
 
 @dataclass(frozen=True)
 class Terms:
-    """A cost and what it buys: noise for each sum, a mechanism for each contest, where anybody moves it."""
+    """A cost and what it buys. What nobody moves gets no noise and no mechanism.
+
+    Args:
+        cost: what the round costs, in the unit of the budget.
+        noises: the noise of each sum.
+        selections: the mechanism of each contest.
+    """
 
     cost: Fraction
     noises: tuple[Noise | None, ...]
     selections: tuple[Settled | None, ...] = ()
 
     def check(self, sums: Sequence[SumFacts], contests: Sequence[Contest]) -> Terms:
-        """The terms, unless they would release for nothing, or without noise, what somebody moves."""
+        """These terms. They are refused if they would release for nothing, or without noise, what somebody
+        moves.
+        """
         moved = [facts.moves1 > 0 for facts in sums] + [contest.moves > 0 for contest in contests]
         noisy = [law is not None for law in (*self.noises, *self.selections)]
         if moved != noisy or (any(moved) and self.cost <= 0):

@@ -43,9 +43,9 @@ class Apart:
     """The sum of an expression, taken apart.
 
     Args:
-        summands: The simple sums it is made of, by key.
-        recipe: How it is made of them.
-        breadth: The most numbers a row that summing any of them builds on its way.
+        summands: the simple sums it is made of, by key.
+        recipe: how it is made of them.
+        breadth: the most numbers a row that summing any of them builds on its way.
     """
 
     summands: dict[str, Summand]
@@ -135,22 +135,22 @@ class _Taking:
     def _multiplied(self, node: Multiply, around: Summand) -> Recipe:
         left, right = node._factors(self.scope)
         sides = [(node.left, left, node.right, right), (node.right, right, node.left, left)]
-        for _, own, other, on in sides:
-            if (own.low == own.high).all():
-                if (own.low == own.low[0]).all() and on.width >= own.width:
-                    return self._on(other, on.bits, around, int(own.low[0]))
+        for _, times, other, on in sides:
+            if (times.low == times.high).all():
+                if (times.low == times.low[0]).all() and on.width >= times.width:
+                    return self._on(other, on.bits, around, int(times.low[0]))
                 # Beside a factor of 0 a coordinate may be so large that no weight can be multiplied with it.
-                if not around.steps and own.low.all():
-                    return _times(self._on(other, on.bits, around), [int(x) for x in own.low])
-        for factor, own, other, on in sides:
-            if own.flag and self.scope.number(factor).flag:
+                if not around.steps and times.low.all():
+                    return _times(self._on(other, on.bits, around), [int(x) for x in times.low])
+        for factor, times, other, on in sides:
+            if times.flag and self.scope.number(factor).flag:
                 return self._on(other, on.bits, around.only(factor))
-        for factor, own, other, on in sides:
-            if own.width == 1 < on.width and isinstance(other, OneHot):
-                return self._grouped(other, factor, own, around)
-            if own.width == 1 < on.width and not around.steps:
+        for factor, times, other, on in sides:
+            if times.width == 1 < on.width and isinstance(other, OneHot):
+                return self._grouped(other, factor, times, around)
+            if times.width == 1 < on.width and not around.steps:
                 return self._on(
-                    other, on.bits, replace(around, weights=(*around.weights, (factor, own.bits)))
+                    other, on.bits, replace(around, weights=(*around.weights, (factor, times.bits)))
                 )
         return self._whole(replace(around, value=node))
 

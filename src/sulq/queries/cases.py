@@ -100,10 +100,32 @@ class Clip(Node):
 
 
 def where(condition: str | Node, then: Operand, otherwise: Operand) -> Where:
-    """`then` on the rows where the condition holds, `otherwise` on the others."""
+    """One value on the rows where a condition holds, another on the rest.
+
+    Args:
+        condition: the name of a boolean column, or an expression that is true or false.
+        then: the value where the condition holds: a column's name, an expression or a constant.
+        otherwise: the value elsewhere.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [10, 50]}, {"age": sulq.Integer(0, 120)})
+    >>> people.values(sulq.where(sulq.col("age") >= 18, "age", 0)).tolist()
+    [0.0, 50.0]
+    """
     return Where(named(condition), measured(then), measured(otherwise))
 
 
 def clip(expression: Operand, low: float, high: float) -> Clip:
-    """The expression with every coordinate brought between low and high."""
+    """An expression with every coordinate brought between two public bounds.
+
+    Args:
+        expression: a column's name or an expression.
+        low: what every coordinate is raised to where it is less.
+        high: what every coordinate is lowered to where it is more.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [10, 50, 90]}, {"age": sulq.Integer(0, 120)})
+    >>> people.values(sulq.clip("age", 18, 65)).tolist()
+    [18.0, 50.0, 65.0]
+    """
     return Clip(measured(expression), low, high)

@@ -31,7 +31,7 @@ Score = Literal["majority", "purity"]
 
 @dataclass(frozen=True, eq=False)
 class Choice(Question):
-    """Which of several candidates scores best, in each group of `by`.
+    """Which of several candidates scores best, in each group of `by`. `sulq.choose` makes one.
 
     With a label, the candidates are attributes and a score is how many rows the majority label of each
     value gets right: Σⱼ maxₖ Nⱼₖ. A row that comes adds 1 to one cell of every attribute's table, so every
@@ -73,17 +73,21 @@ class Choice(Question):
         return tuple(OneHot(Cross((*self.by, candidate, self.label))) for candidate in self.candidates)
 
     def shape(self, scope: Scope) -> tuple[int, ...]:
+        """The shape of the answer: one axis for each `by`."""
         return tuple(scope.code(group).size for group in self.by)
 
     def scores(self, sums: Sequence[NDArray[np.object_]], scope: Scope) -> NDArray[np.object_]:
         """Each candidate's score in each group, candidates first, in steps of `score_step`."""
         if self.label is None:
             ratios = [scope.number(part).unit / self.score_step(scope) for part in self.parts]
-            return np.stack([own * int(ratio) for own, ratio in zip(sums, ratios, strict=True)])
+            return np.stack([total * int(ratio) for total, ratio in zip(sums, ratios, strict=True)])
         labels, groups = scope.code(self.label).size, math.prod(self.shape(scope))
         tables = [table.reshape(groups, -1, labels) for table in sums]
         return np.stack(
-            [sum((table * own).max(axis=2).sum(axis=1) for own in self._votes(labels)) for table in tables]
+            [
+                sum((table * votes).max(axis=2).sum(axis=1) for votes in self._votes(labels))
+                for table in tables
+            ]
         )
 
     def _votes(self, labels: int) -> NDArray[np.int64]:
@@ -175,10 +179,14 @@ def choose(
 ) -> Choice:
     """Which candidate scores best: the number of its place in the list.
 
-    Without `label` the candidates are counts or totals of single numbers, and the largest is asked for.
-    With `label` they are attributes, and the one is asked for whose values predict the label best, in each
-    group of `by` if there are groups: "majority" counts the rows that the most frequent label of each value
-    gets right, "purity" also sees labels become more certain.
+    Args:
+        candidates: with a label, attributes: columns or expressions with few possible values. Without a
+            label, counts or totals of single numbers, of which the largest is asked for.
+        label: what the attributes shall predict: a column or an expression with few possible values.
+        by: with a label, groups: the best attribute is asked for in each of them.
+        weight: the larger the weight is among the queries of a round, the likelier is the best candidate.
+        score: with a label, how a candidate is scored. "majority" counts the rows that the most frequent
+            label of each value gets right. "purity" also sees labels become more certain.
 
     >>> import sulq
     >>> people = sulq.randhie()

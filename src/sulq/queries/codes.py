@@ -1,4 +1,4 @@
-"""Choices among few possibilities: categories, bins, the nearest centre; and what one does with them."""
+"""Choices among few possibilities: categories, bins, the nearest centre, and their combinations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ import numpy as np
 from sulq import loops
 from sulq.errors import QueryError
 from sulq.queries.expressions import Constant, Node, named, truncated
-from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, number, one_of
+from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, one_of
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.renamed import moved
 
 MOST_CELLS = 2**26
-TABLE_BITS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ class Bins(Node):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        edges = _numbers(self.edges)
+        edges = public_numbers(self.edges)
         if not edges or any(a >= b for a, b in pairwise(edges)):
             raise QueryError("bins need at least one edge, in increasing order")
         object.__setattr__(self, "edges", edges)
@@ -73,7 +72,7 @@ class Nearest(Node):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        centres = tuple(map(_numbers, _listed(self.centres)))
+        centres = tuple(map(public_numbers, public_list(self.centres)))
         if not centres or len({len(centre) for centre in centres}) != 1 or not centres[0]:
             raise QueryError("nearest needs at least one centre, all of the same length")
         object.__setattr__(self, "centres", centres)
@@ -152,50 +151,6 @@ class OneHot(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup(Node):
-    """A public number, or vector of numbers, for each possibility of a choice."""
-
-    wire = "lookup"
-
-    choice: Node
-    table: tuple[tuple[float, ...], ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        table = tuple(map(_numbers, _listed(self.table)))
-        if not table or len({len(entry) for entry in table}) != 1 or not table[0]:
-            raise QueryError("a lookup table needs one entry for each possibility, all of the same length")
-        object.__setattr__(self, "table", table)
-
-    def facts(self, scope: Scope) -> Number:
-        size = scope.code(self.choice).size
-        if size != len(self.table):
-            raise QueryError(f"the lookup table has {len(self.table)} entries for {size} possibilities")
-        bits, entries, rounded = self._grid(scope)
-        columns = np.array(entries, dtype=np.int64)
-        return number(
-            bits,
-            columns.min(axis=0),
-            columns.max(axis=0),
-            norm1=max(sum(map(abs, entry)) for entry in entries),
-            square=max(sum(x * x for x in entry) for entry in entries),
-            rounded=rounded,
-        )
-
-    def value(self, batch: Batch) -> Values:
-        table = np.array(self._grid(batch.scope)[1], dtype=np.float64).T
-        return np.asarray(table.take(batch.code(self.choice), axis=1))
-
-    @once
-    def _grid(self, scope: Scope) -> tuple[int, list[list[int]], bool]:
-        exact = [[Fraction(x) for x in entry] for entry in self.table]
-        largest = float(max(abs(x) for entry in exact for x in entry))
-        finest = max(x.denominator.bit_length() - 1 for entry in exact for x in entry)
-        bits = min(finest, TABLE_BITS - math.frexp(largest)[1])
-        return bits, [[truncated(x, bits) for x in entry] for entry in exact], bits < finest
-
-
-@dataclass(frozen=True, eq=False)
 class Xor(Node):
     """Whether an odd number of the masked bits are 1."""
 
@@ -206,7 +161,7 @@ class Xor(Node):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.bits) != len(_listed(self.mask)) or any(m not in (0, 1) for m in self.mask):
+        if len(self.bits) != len(public_list(self.mask)) or any(m not in (0, 1) for m in self.mask):
             raise QueryError(f"a parity of {len(self.bits)} bits needs a mask of as many zeros and ones")
         object.__setattr__(self, "mask", tuple(map(int, self.mask)))
 
@@ -226,51 +181,100 @@ class Xor(Node):
 def bins(expression: str | Node, edges: Sequence[float]) -> Bins:
     """The interval between public edges that a number falls into.
 
-    >>> bins("age", [18, 65]).edges
-    (18, 65)
+    Args:
+        expression: a column's name or an expression: a single number.
+        edges: the edges between the intervals, in increasing order. A number on an edge is in the interval
+            above.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [10, 18, 90]}, {"age": sulq.Integer(0, 120)})
+    >>> people.values(sulq.bins("age", [18, 65])).tolist()
+    [0, 1, 2]
     """
     return Bins(named(expression), tuple(edges))
 
 
 def nearest(point: str | Node, centres: Sequence[Sequence[float]]) -> Nearest:
-    """The number of the public centre nearest to a vector."""
+    """The number of the public centre nearest to a vector.
+
+    Args:
+        point: the vector, an expression, or a column's name.
+        centres: the centres, each with as many numbers as the vector has. They are numbered from 0.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [10, 90]}, {"age": sulq.Integer(0, 120)})
+    >>> people.values(sulq.nearest("age", [[20], [60]])).tolist()
+    [0, 1]
+    """
     return Nearest(named(point), tuple(tuple(centre) for centre in centres))
 
 
 def cross(*choices: str | Node) -> Cross:
-    """Several choices at once: one possibility for each combination."""
+    """Several choices at once: one possibility for each combination, the last choice varying fastest.
+
+    Args:
+        *choices: names of columns or expressions, each with few possible values.
+
+    >>> import sulq
+    >>> rows = {"a": [False, True], "b": [True, True]}
+    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    >>> people.values(sulq.cross("a", "b")).tolist()
+    [1, 3]
+    """
     return Cross(tuple(map(named, choices)))
 
 
 def one_hot(choice: str | Node) -> OneHot:
-    """A category, a bin, the nearest centre, a truth value or a small integer as a vector with a single 1."""
+    """A choice as a vector that has a single 1, at the place of the value that a row has.
+
+    Args:
+        choice: a category, a bin, the nearest centre, a truth value or a small whole number.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [10, 90]}, {"age": sulq.Integer(0, 120)})
+    >>> people.values(sulq.one_hot(sulq.bins("age", [18, 65]))).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     return OneHot(named(choice))
 
 
-def lookup(choice: str | Node, table: Sequence[float] | Sequence[Sequence[float]]) -> Lookup:
-    """The public number (or vector) that a table has for each possibility of a choice, in order."""
-    entries = tuple(tuple(e) if isinstance(e, Sequence | np.ndarray) else (e,) for e in table)
-    return Lookup(named(choice), entries)
-
-
 def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Xor:
-    """Whether an odd number of those bits whose mask is 1 are true."""
+    """Whether an odd number of bits are true, among those whose mask is 1.
+
+    Args:
+        bits: names of boolean columns, or expressions that are true or false.
+        mask: a 0 or a 1 for each bit.
+
+    >>> import sulq
+    >>> rows = {"a": [False, True], "b": [True, True]}
+    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    >>> people.values(sulq.parity(["a", "b"], [1, 1])).tolist()
+    [True, False]
+    """
     return Xor(tuple(map(named, bits)), tuple(int(m) for m in mask))
 
 
-def _numbers(values: object) -> tuple[float, ...]:
+def public_numbers(values: object) -> tuple[float, ...]:
     """Public numbers, all finite."""
-    found = [Constant(value).constant for value in _listed(values)]
-    for constant in found:
+    constants = [Constant(value).constant for value in public_list(values)]
+    for constant in constants:
         if isinstance(constant, str):
             raise QueryError(f"a number is needed here, not {constant!r}")
-    return tuple(found)  # type: ignore[arg-type]
+    return tuple(constants)  # type: ignore[arg-type]
 
 
-def _listed(values: object) -> tuple[Any, ...]:
+def public_list(values: object) -> tuple[Any, ...]:
+    """A list of public values, as a tuple."""
     if not isinstance(values, tuple | list | np.ndarray):
         raise QueryError(f"a list is needed here, not {values!r}")
     return tuple(values)
 
 
-__getattr__ = moved("sulq.queries.codes", {"Parity": "sulq.queries.codes.Xor"})
+__getattr__ = moved(
+    "sulq.queries.codes",
+    {
+        "Parity": "sulq.queries.codes.Xor",
+        "Lookup": "sulq.queries.lookups.Lookup",
+        "lookup": "sulq.queries.lookups.lookup",
+    },
+)

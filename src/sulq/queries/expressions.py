@@ -46,10 +46,18 @@ INTEGER_BITS = 36
 
 
 class Node(ABC):
-    """The base of all row expressions; what Python's operators mean on them is said here.
+    """The base of all row expressions. It says what Python's operators mean on them.
 
     However an expression comes about (written, replaced, read back, unpickled), it is made by its
     constructor, and the constructor refuses what makes no sense.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [10, 50, 90]}, {"age": sulq.Integer(0, 120)})
+    >>> grown = (sulq.col("age") >= 18) & ~(sulq.col("age") >= 65)
+    >>> people.values(grown).tolist()
+    [False, True, False]
+    >>> people.values(2 * sulq.col("age") - 1).tolist()
+    [19.0, 99.0, 179.0]
     """
 
     wire: ClassVar[str]
@@ -71,9 +79,9 @@ class Node(ABC):
         object.__setattr__(self, "depth", deepest + 1)
 
     def __reduce__(self) -> tuple[Callable[..., Node], tuple[Any, ...]]:
-        # Without what was worked out of it: a name that does not fit would borrow another's bounds.
-        own = [getattr(self, field.name) for field in fields(self) if field.init]  # type: ignore[arg-type]
-        return type(self), tuple(own)
+        # Cached facts stay behind: with a key that does not fit, an expression would borrow another's bounds.
+        values = [getattr(self, field.name) for field in fields(self) if field.init]  # type: ignore[arg-type]
+        return type(self), tuple(values)
 
     @abstractmethod
     def facts(self, scope: Scope) -> Number | Code:
@@ -87,9 +95,9 @@ class Node(ABC):
         """The sum over the block, exact: see `facts` for why.
 
         Args:
-            batch: The block of rows.
-            steps: What every row's value goes through first.
-            weight: A number for each row, which its value is then multiplied by.
+            batch: the block of rows.
+            steps: what every row's value goes through first.
+            weight: a number for each row, which its value is then multiplied by.
         """
         values = stepped(batch.number(self), steps)
         return np.asarray(values.sum(axis=1) if weight is None else values @ weight)
@@ -106,8 +114,8 @@ class Node(ABC):
     def densest(self, scope: Scope) -> int:
         """The widest value among this expression and all it is made of."""
         facts = scope.facts(self)
-        own = facts.width if isinstance(facts, Number) else 1
-        return max([own, *(child.densest(scope) for child in _children(self))])
+        width = facts.width if isinstance(facts, Number) else 1
+        return max([width, *(child.densest(scope) for child in _children(self))])
 
     def described(self) -> str:
         """What to call it in a message."""
@@ -133,6 +141,8 @@ class Node(ABC):
         return self.substituted({name: node(value) for name, value in values.items()})
 
     def substituted(self, replacements: Mapping[str, Node]) -> Node:
+        """The expression with the columns of these names replaced."""
+
         def new(value: Any) -> Any:
             if isinstance(value, Node):
                 return value.substituted(replacements)
@@ -312,6 +322,8 @@ class Constant(Node):
 
 @dataclass(frozen=True, eq=False)
 class Add(Node):
+    """The sum of two values, coordinate by coordinate."""
+
     wire = "add"
 
     left: Node
@@ -340,6 +352,8 @@ class Add(Node):
 
 @dataclass(frozen=True, eq=False)
 class Multiply(Node):
+    """The product of two values, coordinate by coordinate."""
+
     wire = "multiply"
 
     left: Node
@@ -442,6 +456,8 @@ class Compare(Node):
 
 @dataclass(frozen=True, eq=False)
 class And(Node):
+    """Whether two conditions both hold."""
+
     wire = "and"
 
     left: Node
@@ -458,6 +474,8 @@ class And(Node):
 
 @dataclass(frozen=True, eq=False)
 class Or(Node):
+    """Whether at least one of two conditions holds."""
+
     wire = "or"
 
     left: Node
@@ -471,6 +489,8 @@ class Or(Node):
 
 @dataclass(frozen=True, eq=False)
 class Not(Node):
+    """Whether a condition does not hold."""
+
     wire = "not"
 
     inner: Node
@@ -489,7 +509,10 @@ def node(value: Operand) -> Node:
 
 
 def col(name: str) -> Column:
-    """The value of a column.
+    """The value of a column, to make expressions of.
+
+    Args:
+        name: the column's name in the schema.
 
     >>> (col("age") >= 65).form["relation"]
     '>='
@@ -521,13 +544,13 @@ def operands_of(cls: type[Node]) -> list[tuple[str, bool]]:
 
 
 def _children(expression: Node) -> list[Node]:
-    found: list[Node] = []
+    children: list[Node] = []
     for field in fields(expression):  # type: ignore[arg-type]
         value = getattr(expression, field.name)
-        found.extend(
+        children.extend(
             item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node)
         )
-    return found
+    return children
 
 
 def _plain(value: Any) -> Any:

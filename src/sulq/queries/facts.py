@@ -41,7 +41,12 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Code:
-    """A choice among `size` possibilities, numbered from 0; `levels` are their names, if they have any."""
+    """A choice among few possibilities, numbered from 0.
+
+    Args:
+        size: how many possibilities there are.
+        levels: their names, if they have any.
+    """
 
     size: int
     levels: tuple[str, ...] | None = None

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.inside import enter_row_function
 from sulq.queries.expressions import Leaf, Node, col, column_grid
 from sulq.queries.facts import Number, number
 from sulq.queries.scope import Batch, Floats, Scope, Values
+from sulq.row_function_guard import enter_row_function
 from sulq.schema import Boolean, Category, Kind, Real
 
 RowFunction = Callable[[Mapping[str, Values]], Any]
@@ -27,11 +27,19 @@ REHEARSED_ROWS = 257
 class Function(Node):
     """A function of some columns, whose value is clipped to the range declared for it.
 
-    Whatever it returns or raises on a row, the answer stays within its bounds: out of range is clipped,
-    and what is not a number, or raises, counts as `low`. That one row's value does not depend on other
-    rows is rehearsed on made-up rows before a real one is read; it cannot be proved of Python code.
+    Whatever the function returns or raises on a row, the answer stays within its bounds: a value out of range
+    is clipped, and where the function returns no number, or raises, the value is `low`. That one row's value
+    does not depend on other rows is rehearsed on made-up rows before a real one is read. It cannot be proved
+    of Python code.
 
     The function is called in a thread of its own. There `sys.exit()` ends nothing, and no oracle answers.
+
+    Args:
+        columns: the names of the columns that the function reads.
+        low: the smallest value.
+        high: the largest value.
+        width: how many numbers the function returns for a row.
+        function: the function.
     """
 
     wire = "function"
@@ -130,11 +138,20 @@ def row_function(
 ) -> Function:
     """A Python function as a row expression.
 
-    It is called with a dict of arrays, one for each of the columns it names, in the schema's own units
-    (texts for categories), and returns an array with one entry (or `width` of them) for each row. Its
-    values are clipped to [low, high].
+    Args:
+        function: it is called with a dict of arrays, one for each of the `columns`, in the schema's own units
+            (texts for categories). It returns an array with one entry, or `width` entries, for each row. It
+            may look at each row alone only.
+        columns: the names of the columns that the function reads.
+        low: what values below it are raised to; also the value of a row on which the function fails.
+        high: what values above it are lowered to.
+        width: how many numbers the function returns for a row.
 
+    >>> import sulq
+    >>> people = sulq.open({"kg": [72.0], "m": [2.0]}, {"kg": sulq.Real(0, 200), "m": sulq.Real(0.5, 2.5)})
     >>> bmi = row_function(lambda rows: rows["kg"] / rows["m"] ** 2, ["kg", "m"], low=10, high=60)
+    >>> people.values(bmi).round(3).tolist()
+    [18.0]
     """
     return Function(tuple(columns), low, high, width, function)
 

@@ -76,7 +76,7 @@ class Kernel:
             scope.number(part)
         self.leaves = {key: leaf for part in parts for key, leaf in _leaves(part, scope).items()}
         self._apart = [apart(part, scope) for part in parts]
-        summands = {key: summand for own in self._apart for key, summand in own.summands.items()}
+        summands = {key: summand for separated in self._apart for key, summand in separated.summands.items()}
         cells = JOINT_CELLS if rows < MANY_ROWS else MANY_JOINT_CELLS
         tables = ((summand, _table(summand, scope, cells)) for summand in summands.values())
         self._tables = {summand.key: (summand, table) for summand, table in tables if table is not None}
@@ -89,14 +89,17 @@ class Kernel:
                 conditions = tuple(condition.key for condition in chosen)
                 self._sums.setdefault(conditions, []).append(summand)
         in_cache = min(BLOCK, max(2**13, WORKING_SET // max(len(self.leaves), 1)))
-        in_memory = max(1, MOST_NUMBERS // max(own.breadth for own in self._apart))
+        in_memory = max(1, MOST_NUMBERS // max(separated.breadth for separated in self._apart))
         most = min(in_cache if self._sums else COUNTED_AT_ONCE, in_memory)
         self.block = 2 ** (most.bit_length() - 1)
 
     def sums(self, columns: Mapping[str, Values], rows: int, room: dict[str, Floats]) -> list[Integers]:
-        """The integers one block of at most `block` encoded rows adds to the running totals.
+        """The integers that one block of encoded rows adds to the running totals.
 
-        `room` is working memory that one thread hands over block after block.
+        Args:
+            columns: the encoded columns, by key.
+            rows: how many rows there are, at most `block`.
+            room: working memory that one thread hands over block after block.
         """
         batch = Batch(self.scope, columns, rows, room)
         sums = [marginals.counts(batch) for marginals in self._joint]
@@ -117,7 +120,7 @@ class Kernel:
             # Of the truth values of all conditions together, the last is that all hold.
             counts = self._joint[home].table(sums[home], keys).reshape(2 ** len(summand.conditions), -1)
             by_key[summand.key] = counts[-1]
-        return [own.total(by_key) for own in self._apart]
+        return [separated.total(by_key) for separated in self._apart]
 
     def nothing(self) -> Totals:
         """The totals of no rows at all."""
@@ -129,8 +132,8 @@ class Kernel:
 class Totals:
     """Running totals that cannot overflow.
 
-    A block adds at most EXACT = 2^53 to any of them, so 512 blocks fit 64 bits; before there are more, they
-    are folded into Python's integers, which have no limit and are slow.
+    A block adds at most EXACT = 2^53 to any of them, so 512 blocks fit 64 bits. Before there are more blocks,
+    the totals are folded into Python's integers, which have no limit and are slow.
     """
 
     def __init__(self, zeros: list[Integers]) -> None:
@@ -141,8 +144,8 @@ class Totals:
     def add(self, sums: Sequence[Integers], blocks: int = 1) -> None:
         if self._blocks + blocks > BLOCKS_PER_FOLD:
             self._fold()
-        for recent, own in zip(self._recent, sums, strict=True):
-            recent += own
+        for recent, more in zip(self._recent, sums, strict=True):
+            recent += more
         self._blocks += blocks
 
     def merge(self, other: Totals) -> None:
@@ -186,7 +189,7 @@ def _table(summand: Summand, scope: Scope, cells: int) -> Marginals | None:
 
 
 def _packed(tables: Iterable[Marginals], cells: int) -> list[Marginals]:
-    """Joint tables of so many cells if possible, that between them hold every table as a marginal."""
+    """Joint tables, if possible of at most so many cells: every table is a marginal of one of them."""
     joint: list[Marginals] = []
     for table in sorted(tables, key=lambda table: -table.cells):
         unions = [Marginals(other.attributes | table.attributes) for other in joint]

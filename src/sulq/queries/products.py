@@ -169,15 +169,44 @@ def _triangle(width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def dot(left: str | Node, right: Node | Sequence[float]) -> Dot:
-    """The inner product of two vectors, or of a vector with public weights."""
+    """The inner product of two vectors, or of a vector with public weights.
+
+    Args:
+        left: a vector, as an expression, or a column's name.
+        right: a vector of as many coordinates, as an expression or as a list of numbers.
+
+    >>> import sulq
+    >>> people = sulq.open({"x": [1, 2], "y": [5, 7]}, {"x": sulq.Integer(0, 9), "y": sulq.Integer(0, 9)})
+    >>> people.values(sulq.dot(sulq.vector("x", "y"), [1, 10])).tolist()
+    [51.0, 72.0]
+    """
     return Dot(named(left), right if isinstance(right, Node) else vector(*map(float, right)))
 
 
 def outer(left: str | Node, right: str | Node) -> Outer:
-    """All products of a coordinate of one vector with a coordinate of another."""
+    """All products of a coordinate of one vector with a coordinate of another.
+
+    Args:
+        left: a vector, as an expression, or a column's name.
+        right: another vector. It may have another length.
+
+    >>> import sulq
+    >>> people = sulq.open({"x": [2], "y": [5]}, {"x": sulq.Integer(0, 9), "y": sulq.Integer(0, 9)})
+    >>> people.values(sulq.outer(sulq.vector("x", "y"), sulq.vector("x", 1))).tolist()
+    [[4.0, 2.0, 10.0, 5.0]]
+    """
     return Outer(named(left), named(right))
 
 
 def gram(expression: str | Node) -> Gram:
-    """The products of all pairs of coordinates, each pair once: the upper triangle of x xᵀ."""
+    """The products of all pairs of coordinates of a vector x, each pair once: the upper triangle of x xᵀ.
+
+    Args:
+        expression: the vector, as an expression, or a column's name.
+
+    >>> import sulq
+    >>> people = sulq.open({"x": [2], "y": [5]}, {"x": sulq.Integer(0, 9), "y": sulq.Integer(0, 9)})
+    >>> people.values(sulq.gram(sulq.vector("x", "y"))).tolist()
+    [[4.0, 10.0, 25.0]]
+    """
     return Gram(named(expression))

@@ -31,11 +31,21 @@ By = Node | str | Sequence[Node | str] | None
 
 @dataclass(frozen=True, eq=False)
 class Query(Question):
-    """One statistic: a count, a total or a mean, of some rows (`where`), in groups (`by`).
+    """One statistic: a count, a total or a mean. `sulq.count`, `sulq.total` and `sulq.mean` make one.
 
-    How well it should be answered is part of the question: either every number of the answer within
-    `tolerance` but for a chance of `beta`, or an error that is smaller the larger its `weight` is among
-    the queries of its round.
+    How well it should be answered is part of the question: by a tolerance, or by a weight.
+
+    Args:
+        statistic: "count", "total" or "mean".
+        value: what is summed of every row; of a count, the constant 1.
+        where: a condition; only rows that satisfy it count. None for all rows.
+        by: the groups: expressions with few possible values. There is a number for each combination of them.
+        weight: the larger the weight is among the queries of a round, the smaller is the error.
+        tolerance: every number of the answer is within this of the truth, but for a chance of `beta`.
+        beta: the chance that some number of the answer misses the tolerance. It goes with a tolerance.
+
+    >>> count(where="sick", by="sex").statistic
+    'count'
     """
 
     statistic: Statistic
@@ -156,7 +166,21 @@ def count(
     tolerance: Numeric | None = None,
     beta: Numeric | None = None,
 ) -> Query:
-    """How many rows there are, of those that satisfy `where`, in each group of `by`."""
+    """How many rows there are.
+
+    Args:
+        where: a condition; only rows that satisfy it count.
+        by: columns or expressions with few possible values; there is a count for each combination of them.
+        weight: the larger the weight is among the queries of a round, the smaller is the error.
+        tolerance: how far from the truth a count may be, but for a chance of `beta`.
+        beta: the chance that some count misses the tolerance.
+
+    >>> import sulq
+    >>> rows = {"sex": ["f", "m", "f"], "sick": [True, True, False]}
+    >>> people = sulq.open(rows, {"sex": sulq.Category(["f", "m"], missing="f"), "sick": sulq.Boolean()})
+    >>> people.exact().ask(sulq.Round([sulq.count(where="sick", by="sex")]))[0].value
+    array([1., 1.])
+    """
     return _query("count", Constant(1), where, by, weight, tolerance, beta)
 
 
@@ -169,7 +193,21 @@ def total(
     tolerance: Numeric | None = None,
     beta: Numeric | None = None,
 ) -> Query:
-    """The sum of a number or a vector over the rows."""
+    """The sum of a number or a vector over the rows.
+
+    Args:
+        value: what is summed: the name of a column, an expression or a constant.
+        where: a condition; only rows that satisfy it count.
+        by: columns or expressions with few possible values; there is a total for each combination of them.
+        weight: the larger the weight is among the queries of a round, the smaller is the error.
+        tolerance: how far from the truth each number may be, but for a chance of `beta`.
+        beta: the chance that some number misses the tolerance.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [20, 50, 80]}, {"age": sulq.Integer(0, 120)})
+    >>> people.exact().ask(sulq.Round([sulq.total("age", where=sulq.col("age") >= 50)]))[0].value
+    130.0
+    """
     return _query("total", measured(value), where, by, weight, tolerance, beta)
 
 
@@ -182,7 +220,21 @@ def mean(
     tolerance: Numeric | None = None,
     beta: Numeric | None = None,
 ) -> Query:
-    """The average of a number or a vector over the rows: a total divided by a count."""
+    """The average of a number or a vector over the rows: a total divided by a count.
+
+    Args:
+        value: what is averaged: the name of a column, an expression or a constant.
+        where: a condition; only rows that satisfy it count.
+        by: columns or expressions with few possible values; there is a mean for each combination of them.
+        weight: the larger the weight is among the queries of a round, the smaller is the error.
+        tolerance: how far from the truth each number may be, but for a chance of `beta`.
+        beta: the chance that some number misses the tolerance.
+
+    >>> import sulq
+    >>> people = sulq.open({"age": [20, 50, 80]}, {"age": sulq.Integer(0, 120)})
+    >>> people.exact().ask(sulq.Round([sulq.mean("age")]))[0].value
+    50.0
+    """
     return _query("mean", measured(value), where, by, weight, tolerance, beta)
 
 

@@ -27,8 +27,10 @@ VERSION = 1
 class Round:
     """Queries asked at once: one interaction with whoever answers.
 
-    `share` is the part of the run's budget that the round may cost, where it costs anything and its queries
-    do not state tolerances.
+    Args:
+        queries: the queries, at least one.
+        share: the part of the run's budget that the round may cost, from 0 to 1. It is for queries that do
+            not state tolerances, and for oracles that charge.
 
     >>> import sulq
     >>> round_ = Round([sulq.count(where=sulq.col("sick")), sulq.total(sulq.col("cost"))])

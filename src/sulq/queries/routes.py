@@ -18,10 +18,12 @@ from sulq.queries.scope import Batch, Scope, Values, once
 class Route(Node):
     """The code at the end of a row's way through a public tree.
 
-    `attributes`: the choices that the tree asks about. `steps`: its nodes, the root first. An end is
-    `(code,)`; any other node is the number of the attribute it asks about, followed by the node to go on to
-    for each possibility, which comes later in the list, so that every way ends. `size`: how many codes there
-    are; several ends may share one.
+    Args:
+        attributes: the choices that the tree asks about.
+        steps: the nodes of the tree, the root first. An end is `(code,)`. Any other node is the number of the
+            attribute it asks about, followed by the node to go on to for each possibility. That node comes
+            later in the list, so every way ends.
+        size: how many codes there are; several ends may share one.
 
     >>> import sulq
     >>> from sulq.queries.expressions import col
@@ -67,14 +69,14 @@ class Route(Node):
         return Code(self.size)
 
     def value(self, batch: Batch) -> Values:
-        asked, onward, ends, depth = self._arrays(batch.scope)
+        attribute_at, onward, ends, depth = self._arrays(batch.scope)
         at: NDArray[np.int64] = np.zeros(batch.rows, dtype=np.int64)
         if depth:
             codes = np.stack([batch.code(attribute) for attribute in self.attributes]).ravel()
             row, width = np.arange(batch.rows), onward.shape[1]
             flat = onward.ravel()
             for _ in range(depth):
-                at = flat[at * width + codes[asked[at] * batch.rows + row]]
+                at = flat[at * width + codes[attribute_at[at] * batch.rows + row]]
         return np.asarray(ends[at])
 
     def densest(self, scope: Scope) -> int:
@@ -87,16 +89,16 @@ class Route(Node):
         An end goes on to itself whatever is asked, so all rows take as many steps as the longest way.
         """
         nodes = len(self.steps)
-        asked, ends = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
+        attribute_at, ends = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
         onward = np.repeat(np.arange(nodes)[:, np.newaxis], max(map(len, self.steps)), axis=1)
         depths = [0] * nodes
         for place in range(nodes):
             first, *rest = self.steps[place]
             if rest:
-                asked[place] = first
+                attribute_at[place] = first
                 onward[place, : len(rest)] = rest
                 for child in rest:
                     depths[child] = max(depths[child], depths[place] + 1)
             else:
                 ends[place] = first
-        return asked, onward, ends, max(depths)
+        return attribute_at, onward, ends, max(depths)

@@ -21,8 +21,8 @@ MOST_REMEMBERED = 10_000
 NOTHING = object()
 
 
-class Readable(Protocol):
-    """What can be read against a schema and on a block: every row expression."""
+class RowExpression(Protocol):
+    """What every row expression has: facts that follow from a schema, and a value on a block of rows."""
 
     @property
     def key(self) -> str:
@@ -43,17 +43,17 @@ class Readable(Protocol):
 
 
 class Scope:
-    """Expressions read against one schema; remembers what was worked out of each."""
+    """Expressions read against one schema. It remembers what was worked out about each."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._known: dict[tuple[str, str], Any] = {}
 
-    def facts(self, expression: Readable) -> Number | Code:
+    def facts(self, expression: RowExpression) -> Number | Code:
         return self.remember((expression.key, "facts"), lambda: expression.facts(self))
 
     def remember(self, key: tuple[str, str], work_out: Callable[[], T]) -> T:
-        """What was worked out before, or else is now; all is forgotten before it is too much."""
+        """What was worked out before, or is worked out now. Everything is forgotten before it is too much."""
         known = self._known.get(key, NOTHING)
         if known is NOTHING:
             known = work_out()
@@ -62,27 +62,27 @@ class Scope:
             self._known[key] = known
         return cast(T, known)
 
-    def number(self, expression: Readable) -> Number:
+    def number(self, expression: RowExpression) -> Number:
         facts = self.facts(expression)
         if isinstance(facts, Code):
             raise QueryError(f"{expression.described()} is a category, not a number: use one_hot or lookup")
         return facts
 
-    def code(self, expression: Readable) -> Code:
+    def code(self, expression: RowExpression) -> Code:
         """The facts of a category, a truth value or a bounded integer, read as a choice among few."""
         facts = self.facts(expression)
         if isinstance(facts, Code):
             return facts
         return self.remember((expression.key, "code"), lambda: self._few(expression, facts))
 
-    def _few(self, expression: Readable, facts: Number) -> Code:
+    def _few(self, expression: RowExpression, facts: Number) -> Code:
         if facts.width == 1 and facts.bits == 0:
             size = int(facts.high[0] - facts.low[0]) + 1
             if size <= 2**20:
                 return Code(size, tuple(map(str, range(facts.low[0], facts.high[0] + 1))))
         raise QueryError(f"{expression.described()} has no short list of values: use bins with public edges")
 
-    def condition(self, expression: Readable) -> Number:
+    def condition(self, expression: RowExpression) -> Number:
         facts = self.facts(expression)
         if isinstance(facts, Code) or not facts.flag:
             raise QueryError(f"{expression.described()} is not true or false: compare it with something")
@@ -99,14 +99,14 @@ def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:
     """A method of a node worked out once for each scope instead of once for each block."""
 
     @wraps(method)
-    def remembered(self: Readable, scope: Scope) -> T:
+    def remembered(self: RowExpression, scope: Scope) -> T:
         return scope.remember((self.key, method.__name__), lambda: method(self, scope))
 
     return remembered
 
 
 class Batch:
-    """A block of encoded columns, by their leaves' keys; every expression on it is computed at most once."""
+    """A block of encoded columns, by the keys of their leaves. Every value on it is computed at most once."""
 
     def __init__(
         self,
@@ -123,22 +123,22 @@ class Batch:
         self._room = {} if room is None else room
         self._depth = depth
 
-    def value(self, expression: Readable) -> Values:
+    def value(self, expression: RowExpression) -> Values:
         known = self._values.get(expression.key)
         if known is None:
             known = self._values[expression.key] = expression.value(self)
         return known
 
-    def number(self, expression: Readable, on: int | None = None) -> Floats:
+    def number(self, expression: RowExpression, on: int | None = None) -> Floats:
         """A number's value, on its own grid or on another."""
         facts = self.scope.number(expression)
         values = np.atleast_2d(np.asarray(self.value(expression), dtype=np.float64))
         return values if on is None else regridded(values, on - facts.bits)
 
-    def condition(self, expression: Readable) -> NDArray[np.bool_]:
+    def condition(self, expression: RowExpression) -> NDArray[np.bool_]:
         return np.asarray(np.atleast_2d(self.value(expression))[0], dtype=bool)
 
-    def code(self, expression: Readable) -> Values:
+    def code(self, expression: RowExpression) -> Values:
         """A choice as whole numbers from 0."""
         values, facts = self.value(expression), self.scope.facts(expression)
         if isinstance(facts, Code):
@@ -156,7 +156,7 @@ class Batch:
             return Taken([self.columns.whole[key] for key in keys], self.columns.places)
         return [self.columns[key] for key in keys]
 
-    def room(self, expression: Readable, width: int) -> Floats:
+    def room(self, expression: RowExpression, width: int) -> Floats:
         """An array for an expression's value, the same one block after block: fresh memory is slow."""
         name = f"{self._depth} {expression.key}"
         kept = self._room.get(name)
@@ -164,15 +164,15 @@ class Batch:
             kept = self._room[name] = np.empty(width * self.rows)
         return kept[: width * self.rows].reshape(width, self.rows)
 
-    def only(self, conditions: Sequence[Readable]) -> Batch:
-        """The block of those rows alone where all conditions hold."""
+    def only(self, conditions: Sequence[RowExpression]) -> Batch:
+        """The block of only those rows where all conditions hold."""
         chosen = np.logical_and.reduce([self.condition(condition) for condition in conditions])
         return self.at(np.flatnonzero(chosen))
 
     def at(self, places: NDArray[np.intp]) -> Batch:
-        """The block of the rows at some places alone.
+        """The block of only the rows at some places.
 
-        Of several blocks made of this one, the last one made is good: they share their working memory.
+        Blocks that are made of one block share its working memory: only the last one made is good.
         """
         return Batch(self.scope, _Taken(self.columns, places), len(places), self._room, self._depth + 1)
 

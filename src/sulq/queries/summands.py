@@ -28,11 +28,11 @@ class Summand:
     """A simple sum: a value, over the rows where all conditions hold, in groups.
 
     Args:
-        conditions: Truth values. A row counts where all of them hold.
-        groups: Choices. There is one sum for each combination of them.
-        weights: Single numbers that each row's value is multiplied by, each with the grid it is taken on.
-        steps: What the value goes through on every row before it is multiplied and added up.
-        value: What is added up; None stands for 1, so that rows are counted.
+        conditions: truth values. A row counts where all of them hold.
+        groups: choices. There is one sum for each combination of them.
+        weights: single numbers that each row's value is multiplied by, each with the grid it is taken on.
+        steps: what the value goes through on every row before it is multiplied and added up.
+        value: what is added up; None stands for 1, so that rows are counted.
     """
 
     conditions: tuple[Node, ...] = ()
@@ -55,7 +55,9 @@ class Summand:
 
     @property
     def masked(self) -> bool:
-        """Whether all rows are summed, those that do not count times 0: taking rows of columns costs more."""
+        """Whether all rows are summed, those that do not count times 0, because taking rows of columns costs
+        more.
+        """
         parts = self.value.parts if isinstance(self.value, Vector) else (self.value,)
         return not self.groups and all(isinstance(part, Leaf) for part in parts)
 

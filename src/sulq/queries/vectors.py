@@ -109,11 +109,11 @@ def scaling(facts: Number) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class ClipNorm(Node):
-    """A vector shortened, where needed, to a public length in the 1- or 2-norm.
+    """A vector shortened, where it is longer, to a public length in the 1- or 2-norm.
 
-    The length of a row's vector is an exact integer (its square, for the 2-norm); the factor bound/length
-    is rounded a few times and short by 2^-48 of itself, more than those roundings, and the products are
-    truncated towards zero: the result is never longer than the bound.
+    The length of a row's vector is an exact integer (its square, for the 2-norm). The factor bound/length is
+    rounded a few times, and then reduced by 2^-48 of itself, which is more than those roundings. The products
+    are truncated towards zero. So the result is never longer than the bound.
     """
 
     wire = "clip norm"
@@ -197,15 +197,31 @@ class Only(Node):
 
 
 def vector(*parts: Operand) -> Vector:
-    """Numbers and vectors laid end to end."""
+    """Numbers and vectors laid end to end.
+
+    Args:
+        *parts: names of columns, expressions and constants.
+
+    >>> import sulq
+    >>> people = sulq.open({"x": [2], "y": [5]}, {"x": sulq.Integer(0, 9), "y": sulq.Integer(0, 9)})
+    >>> people.values(sulq.vector("x", "y", 1)).tolist()
+    [[2.0, 5.0, 1.0]]
+    """
     return Vector(tuple(map(measured, parts)))
 
 
 def features(*columns: str | Node, norm: float | None = None, order: int = 2) -> Node:
-    """A feature vector: each coordinate's public interval becomes [−1, 1]; with `norm`, no row is longer.
+    """A feature vector: the public interval of each coordinate is scaled to [−1, 1].
 
-    >>> features("age", "income", norm=1).bound
-    1
+    Args:
+        *columns: names of columns, or expressions.
+        norm: where a row's vector is longer than this, it is shortened to this length. By default none is.
+        order: how length is measured: 1 for the 1-norm, 2 for the 2-norm.
+
+    >>> import sulq
+    >>> people = sulq.open({"x": [0, 8], "y": [4, 8]}, {"x": sulq.Integer(0, 8), "y": sulq.Integer(0, 8)})
+    >>> people.values(sulq.features("x", "y")).round(3).tolist()
+    [[-1.0, 0.0], [1.0, 1.0]]
     """
     names = [column for column in columns if isinstance(column, str)]
     if len(set(names)) < len(names):
@@ -217,10 +233,22 @@ def features(*columns: str | Node, norm: float | None = None, order: int = 2) ->
 
 
 def clip_norm(expression: str | Node, bound: float, order: int = 2) -> ClipNorm:
-    """A vector shortened, where needed, to a public length in the 1- or 2-norm."""
+    """A vector shortened, where it is longer, to a public length.
+
+    Args:
+        expression: the vector, as an expression, or a column's name.
+        bound: the length.
+        order: how length is measured: 1 for the 1-norm, 2 for the 2-norm.
+
+    >>> import sulq
+    >>> people = sulq.open({"x": [3, 0], "y": [4, 1]}, {"x": sulq.Integer(0, 8), "y": sulq.Integer(0, 8)})
+    >>> people.values(sulq.clip_norm(sulq.vector("x", "y"), 1)).round(3).tolist()
+    [[0.6, 0.8], [0.0, 1.0]]
+    """
     return ClipNorm(named(expression), bound, order)
 
 
 def check_width(width: int) -> None:
+    """Refuse vectors of more numbers than can be answered at once."""
     if width > MOST_CELLS:
         raise QueryError(f"{width} numbers are too many to answer at once; at most {MOST_CELLS}")

@@ -20,7 +20,7 @@ GUESS = 0.1
 
 
 @dataclass(frozen=True)
-class Account:
+class RunBudget:
     """The budget a run was charged to.
 
     Args:
@@ -54,19 +54,19 @@ class Outcome:
 
     hypothesis: Hypothesis
     asked: tuple[AskedRound, ...]
-    account: Account | None
+    account: RunBudget | None
     origin: Origin
     schema: Schema
 
     @property
     def cost(self) -> Fraction:
         """What all rounds cost, whenever they were charged."""
-        return sum((asked.cost for asked in self.asked), Fraction(0))
+        return sum((round_.cost for round_ in self.asked), Fraction(0))
 
     @property
     def charged(self) -> Fraction:
         """What was charged for them this time."""
-        return sum((asked.charged for asked in self.asked), Fraction(0))
+        return sum((round_.charged for round_ in self.asked), Fraction(0))
 
 
 def spending(cost: Fraction, unit: str) -> str:
@@ -75,8 +75,8 @@ def spending(cost: Fraction, unit: str) -> str:
     >>> spending(Fraction(1, 2), "epsilon"), spending(Fraction(1, 3), "rho")
     ('ε = 0.5', 'ρ ≈ 0.333333')
     """
-    said = amount(cost)
-    return f"{SYMBOLS[unit]} {said}" if said.startswith("≈") else f"{SYMBOLS[unit]} = {said}"
+    written = amount(cost)
+    return f"{SYMBOLS[unit]} {written}" if written.startswith("≈") else f"{SYMBOLS[unit]} = {written}"
 
 
 def promise_in_words(budget: Budget, neighbours: Neighbours, schema: Schema) -> list[str]:
@@ -99,16 +99,16 @@ def promise_in_words(budget: Budget, neighbours: Neighbours, schema: Schema) -> 
         protected = f"one person ({unit.column}) with all of the rows that count, at most {unit.rows}"
     replaced = neighbours == "replace"
     event = f"Exchange any {one} for any other" if replaced else f"Take away or add any {one}"
-    told = [f"{event}: {_bound(budget)}"]
+    paragraphs = [f"{event}: {_bound(budget)}"]
     if isinstance(budget, PureDP):
         guess = f"about {this}" if replaced else f"that {it} there"
         after = math.ceil(100 * _updated(GUESS, float(budget.epsilon)))
-        told.append(
+        paragraphs.append(
             f"Someone who knows all other {others}, and gave a guess {guess} a chance of "
             f"{100 * GUESS:.0f} %, can give it at most {after} % afterwards."
         )
     public = " How many rows there are is public." if replaced and schema.unit is None else ""
-    return [*told, f"What is protected is {protected}.{public}"]
+    return [*paragraphs, f"What is protected is {protected}.{public}"]
 
 
 def _bound(budget: Budget) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.plans.watching import AskedRound
-from sulq.runs.outcome import Account, Outcome, promise_in_words
+from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
 from sulq.schema import Schema
 
 STYLE = """
@@ -99,18 +99,18 @@ def _learned(outcome: Outcome) -> str:
     )
 
 
-def _to_predict_with(found: Hypothesis) -> str:
+def _to_predict_with(hypothesis: Hypothesis) -> str:
     return (
         "<h2>To predict with it</h2>"
         "<p>Read this text with <code>sulq.Hypothesis.from_json</code>.</p>"
-        f"<details><summary>JSON</summary><pre>{escape(_pretty(found.to_json()))}</pre></details>"
+        f"<details><summary>JSON</summary><pre>{escape(_pretty(hypothesis.to_json()))}</pre></details>"
     )
 
 
 def _limits(outcome: Outcome) -> list[str]:
     if outcome.account is None:
         return [*LIMITS]
-    promised = any(line.promise is not None for asked in outcome.asked for line in asked.questions)
+    promised = any(line.promise is not None for round_ in outcome.asked for line in round_.questions)
     return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *LIMITS]
 
 
@@ -121,32 +121,34 @@ def _warning() -> str:
     )
 
 
-def _promise(account: Account, schema: Schema) -> str:
+def _promise(account: RunBudget, schema: Schema) -> str:
     paragraphs = promise_in_words(account.budget, account.neighbours, schema)
-    told = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
-    return f"<h2>The promise: {escape(account.budget.describe())}</h2>{told}"
+    promise = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
+    return f"<h2>The promise: {escape(account.budget.describe())}</h2>{promise}"
 
 
-def _rounds(rounds: tuple[AskedRound, ...], account: Account | None) -> str:
+def _rounds(rounds: tuple[AskedRound, ...], account: RunBudget | None) -> str:
     lines = [
-        [str(asked.number), asked.describe(), f"{asked.numbers:,}"]
-        + ([] if account is None else [account.words(asked.cost), asked.errors()])
-        for asked in rounds
+        [str(round_.number), round_.describe(), f"{round_.numbers:,}"]
+        + ([] if account is None else [account.words(round_.cost), round_.errors()])
+        for round_ in rounds
     ]
     headings = ["round", "what was asked", "numbers"] + ([] if account is None else ["cost", "95 % error"])
     numeric = (0, 2, 3)
-    told = [_row("th", headings, numeric), *(_row("td", line, numeric) for line in lines)]
+    table_rows = [_row("th", headings, numeric), *(_row("td", line, numeric) for line in lines)]
     note = "" if account is None else f'<p class="soft">{escape(ERRORS)}</p>'
-    return f"<h2>What was asked</h2><table>{''.join(told)}</table>{note}"
+    return f"<h2>What was asked</h2><table>{''.join(table_rows)}</table>{note}"
 
 
 def _row(tag: str, cells: list[str], numeric: tuple[int, ...]) -> str:
     classes = [' class="number"' if place in numeric else "" for place in range(len(cells))]
-    told = [f"<{tag}{own}>{escape(cell)}</{tag}>" for cell, own in zip(cells, classes, strict=True)]
-    return f"<tr>{''.join(told)}</tr>"
+    shown = [
+        f"<{tag}{attribute}>{escape(cell)}</{tag}>" for cell, attribute in zip(cells, classes, strict=True)
+    ]
+    return f"<tr>{''.join(shown)}</tr>"
 
 
-def _left(outcome: Outcome, account: Account) -> str:
+def _left(outcome: Outcome, account: RunBudget) -> str:
     spent, total = account.words(outcome.cost), account.words(account.budget.total)
     return (
         f"<h2>What it cost</h2><p>This run cost {escape(spent)} of a budget of {escape(total)}. When this "

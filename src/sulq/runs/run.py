@@ -24,7 +24,7 @@ from sulq.privacy.budget import ZCDP, ApproxDP, Budget
 from sulq.privacy.calibrated import calibrated
 from sulq.privacy.calibration import Calibration
 from sulq.queries.query import Neighbours
-from sulq.runs.outcome import Account, Outcome, spending
+from sulq.runs.outcome import Outcome, RunBudget, spending
 from sulq.sources.source import Source
 from sulq.talk.offer import Offer
 
@@ -33,7 +33,7 @@ Tell = Callable[[AskedRound, bool], None]
 """Is told of every round twice: before it is asked, and once it is answered."""
 
 
-def _nobody(asked: AskedRound, done: bool) -> None:
+def _nobody(round_: AskedRound, done: bool) -> None:
     """Tells nobody."""
 
 
@@ -71,7 +71,7 @@ class Run:
         return offered(self.source, self._calibration, self.neighbours)
 
     def check(self) -> None:
-        """Refuse what can be refused by public facts alone. No ledger is made, which would bind the data."""
+        """Refuse what public facts alone can refuse. A ledger would bind the data, so none is made."""
         first = next(self.learner.rounds(self.source.schema))
         if self.budget is None:
             return
@@ -133,7 +133,7 @@ class Run:
                 paid = spending(spent, curator.offer.unit)
                 error.args = (f"{error}; run {self.name} has spent {paid} so far: {GOES_ON}",)
                 raise
-            account = Account(self.budget, self.neighbours, self._file(curator), curator.remaining)
+            account = RunBudget(self.budget, self.neighbours, self._file(curator), curator.remaining)
             return self._outcome(hypothesis, watched, account)
 
     @property
@@ -141,7 +141,7 @@ class Run:
         assert self.budget is not None
         return calibrated(*_numbers(self.budget), "tight", None)
 
-    def _outcome(self, hypothesis: Hypothesis, watched: Watched, account: Account | None) -> Outcome:
+    def _outcome(self, hypothesis: Hypothesis, watched: Watched, account: RunBudget | None) -> Outcome:
         assert hypothesis.origin is not None
         return Outcome(hypothesis, tuple(watched.asked), account, hypothesis.origin, self.source.schema)
 

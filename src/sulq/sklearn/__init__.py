@@ -1,19 +1,22 @@
 """sulq's learners as scikit-learn estimators. Needs scikit-learn: `pip install 'sulq[sklearn]'`.
 
-What they have in common:
+What their parameters have in common:
 
-`epsilon`, with `delta` perhaps: what one `fit` may spend. There is no default. `neighbours`: "replace" (the
-number of rows is public) or "add-remove". `bounds`: what is public about numeric columns: a pair (low, high)
-for all of them, a list of pairs in order, or a dict of pairs by name; columns of truth values need none.
-`schema`: instead of bounds, anything `sulq.open` takes for a schema, for categories and for people with
-several rows; columns that it leaves out are not looked at. `classes`: the labels that a row could have, or
-"from y" to state that the set of labels in y is public. `ledger`: a file that remembers what was spent on a
-table; by default each fit has a ledger of its own, in memory.
+- `epsilon`, perhaps with `delta`: what one `fit` may spend. There is no default.
+- `neighbours`: "replace" (the number of rows is public) or "add-remove".
+- `bounds`: what is public about numeric columns: a pair (low, high) for all of them, a list of pairs in
+  order, or a dict of pairs by name. Columns of truth values need none.
+- `schema`: instead of bounds, anything `sulq.open` takes for a schema: for categories, and for people with
+  several rows. Columns that the schema leaves out are not looked at.
+- `classes`: the labels that a row could have, or "from y" to state that the set of labels in y is public.
+- `ledger`: a file that remembers what was spent on a table. By default each fit has a ledger of its own, in
+  memory.
 
 A fitted estimator has a `hypothesis_`, which holds noisy answers and public facts; everything else that it
-has follows from that one. No value of a row is an error: what is out of bounds is clamped, what is missing
-or no number becomes the middle of the bounds, an unknown or unreadable label the first class. In a list of
-rows, one of another length than most has missing values only. A refusal quotes no cell and no label.
+has follows from that one. No value of a row is an error. A value out of bounds is clamped. A missing value,
+or one that is no number, becomes the middle of the bounds. An unknown or unreadable label becomes the first
+class. In a list of rows, a row of another length than most has missing values only. A refusal quotes no cell
+and no label.
 """
 
 try:

@@ -45,10 +45,10 @@ class Classifier(ClassifierMixin, Estimator, ABC):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of every row of X: of rows one may see."""
         frame = self._frame(X)
-        said = self.hypothesis_.predict(frame)
+        predicted = self.hypothesis_.predict(frame)
         texts = np.array([text(value) for value in self.classes_.tolist()])
         order = np.argsort(texts)
-        return np.asarray(self.classes_[order[np.searchsorted(texts, said, sorter=order)]])
+        return np.asarray(self.classes_[order[np.searchsorted(texts, predicted, sorter=order)]])
 
     @abstractmethod
     def _learner(self, features: list[str], label: str) -> Learner[Any] | Select:
@@ -77,9 +77,22 @@ class BinaryClassifier(Classifier):
 
 
 class TreeClassifier(Classifier):
-    """A decision tree: `sulq.ID3`, whose `depth`, `pick`, `split`, `ahead`, `bins` and `prune` these are.
+    """A decision tree: `sulq.ID3` as an estimator.
 
-    The other parameters are those of all estimators: see `sulq.sklearn`.
+    Args:
+        epsilon: what one `fit` may spend. There is no default.
+        delta: δ, for an (ε, δ) promise.
+        neighbours: "replace" (the number of rows is public) or "add-remove".
+        bounds: the public bounds of numeric columns, as `sulq.sklearn` says.
+        schema: instead of bounds, anything `sulq.open` takes for a schema.
+        classes: the labels that a row could have, or "from y", as `sulq.sklearn` says.
+        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
+        depth: how many questions lead to an end, at most.
+        pick: how a question is picked: "choose" or "counts", as in `sulq.ID3`.
+        split: "multiway" or "binary" questions, as in `sulq.ID3`.
+        ahead: how many questions the first choice picks together.
+        bins: a dict of public edges for numbers, by column.
+        prune: how many standard deviations a label must lead by, as in `sulq.ID3`.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -126,8 +139,8 @@ class TreeClassifier(Classifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The shares of the classes, in the order of `classes_`, among the rows that end where a row ends.
 
-        From the noisy counts, with one row more of each class; and the class that is predicted has at least
-        one row more than any other, also where the count of another is higher by no more than noise.
+        They follow from the noisy counts, with one row more of each class. The class that is predicted has at
+        least one row more than any other, also where the count of another is higher by no more than noise.
         """
         frame = self._frame(X)
         ends = self.hypothesis_.ends
@@ -147,9 +160,19 @@ def _shares(end: End) -> NDArray[np.float64]:
 
 
 class PerceptronClassifier(BinaryClassifier):
-    """A halfspace: `sulq.Perceptron`, whose `iterations`, `norm` and `keep` these are.
+    """A halfspace: `sulq.Perceptron` as an estimator.
 
-    The other parameters are those of all estimators: see `sulq.sklearn`.
+    Args:
+        epsilon: what one `fit` may spend. There is no default.
+        delta: δ, for an (ε, δ) promise.
+        neighbours: "replace" (the number of rows is public) or "add-remove".
+        bounds: the public bounds of numeric columns, as `sulq.sklearn` says.
+        schema: instead of bounds, anything `sulq.open` takes for a schema.
+        classes: the two labels that a row could have, or "from y", as `sulq.sklearn` says.
+        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
+        iterations: how many rounds at most.
+        norm: rows longer than this are shortened to it before they are summed.
+        keep: which halfspace to return: "last", "average" or "best", as in `sulq.Perceptron`.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -197,11 +220,21 @@ class PerceptronClassifier(BinaryClassifier):
 
 
 class ConjunctionClassifier(BinaryClassifier):
-    """A conjunction of truth values: `sulq.Conjunction`, whose `error` and `negations` these are.
+    """A conjunction of truth values: `sulq.Conjunction` as an estimator.
 
-    Every column of X is read as true or false, so there are no bounds; a number is true unless it is 0. Of
-    the two classes the second, in order, is that of the rows where the conjunction holds. The rule is as good
-    as epsilon allows. The other parameters are those of all estimators: see `sulq.sklearn`.
+    Every column of X is read as true or false, so there are no bounds; a number is true unless it is 0. The
+    second of the two classes, in order, is that of the rows where the conjunction holds. The rule is as good
+    as epsilon allows.
+
+    Args:
+        epsilon: what one `fit` may spend. There is no default.
+        delta: δ, for an (ε, δ) promise.
+        neighbours: "replace" (the number of rows is public) or "add-remove".
+        schema: anything `sulq.open` takes for a schema.
+        classes: the two labels that a row could have, or "from y", as `sulq.sklearn` says.
+        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
+        error: on which part of the rows the rule may be wrong.
+        negations: consider the opposite of every column too.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

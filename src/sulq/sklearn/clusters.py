@@ -16,12 +16,21 @@ from sulq.sklearn.frames import kinds
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
-    """Few centres, and to each belong the rows nearest to it: `sulq.KMeans`.
+    """A few centres, and to each belong the rows nearest to it: `sulq.KMeans` as an estimator.
 
-    Every column's bounds are scaled to [−1, 1], and distances are measured there; `cluster_centers_` are in
-    the columns' own units. There is no `labels_`: it would keep something about every row, and `predict` says
-    the same. `n_clusters`: how many. `iterations`: how many steps at most, after the start. The other
-    parameters are those of all estimators: see `sulq.sklearn`.
+    The bounds of every column are scaled to [−1, 1], and distances are measured there; `cluster_centers_` are
+    in the columns' own units. There is no `labels_`: it would keep something about every row, and `predict`
+    gives the same.
+
+    Args:
+        epsilon: what one `fit` may spend. There is no default.
+        n_clusters: how many centres.
+        delta: δ, for an (ε, δ) promise.
+        neighbours: "replace" (the number of rows is public) or "add-remove".
+        bounds: the public bounds of numeric columns, as `sulq.sklearn` says.
+        schema: instead of bounds, anything `sulq.open` takes for a schema.
+        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
+        iterations: how many steps at most, after the start.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

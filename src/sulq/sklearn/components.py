@@ -50,13 +50,21 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, A
 
 
 class PCA(Projection):
-    """Principal components: `sulq.PCA`, whose `norm` this is.
+    """Principal components: `sulq.PCA` as an estimator.
 
-    Every column's bounds are scaled to [−1, 1] first, and all that is said is in these units: `transform`
-    gives (scaled row − `mean_`) · `components_`ᵀ, and `explained_variance_` the mean square of that, of rows
-    no longer than `norm`. Both are noisy, so the mean of transformed rows is not exactly 0. `n_components`:
-    how many, by default one for each column. The other parameters are those of all estimators: see
-    `sulq.sklearn`.
+    The bounds of every column are scaled to [−1, 1] first, and all results are in these units: `transform`
+    gives (scaled row − `mean_`) · `components_`ᵀ, and `explained_variance_` is the mean square of that, of
+    rows no longer than `norm`. Both are noisy, so the mean of transformed rows is not exactly 0.
+
+    Args:
+        epsilon: what one `fit` may spend. There is no default.
+        n_components: how many components, by default one for each column.
+        delta: δ, for an (ε, δ) promise.
+        neighbours: "replace" (the number of rows is public) or "add-remove".
+        bounds: the public bounds of numeric columns, as `sulq.sklearn` says.
+        schema: instead of bounds, anything `sulq.open` takes for a schema.
+        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
+        norm: rows longer than this are shortened to it, as in `sulq.PCA`.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -98,12 +106,21 @@ class PCA(Projection):
 
 
 class TruncatedSVD(Projection):
-    """Singular vectors, which is principal components without a mean: `sulq.SVD`, whose `norm` this is.
+    """Singular vectors, which are principal components without a mean: `sulq.SVD` as an estimator.
 
-    Every column's bounds are scaled to [−1, 1] first, and all that is said is in these units: `transform`
-    gives scaled row · `components_`ᵀ, and `explained_variance_` the mean square of that, of rows no longer
-    than `norm` and with noise. `mean_` is zero. The other parameters are those of all estimators: see
-    `sulq.sklearn`.
+    The bounds of every column are scaled to [−1, 1] first, and all results are in these units: `transform`
+    gives scaled row · `components_`ᵀ, and `explained_variance_` is the mean square of that, of rows no longer
+    than `norm` and with noise. `mean_` is zero.
+
+    Args:
+        epsilon: what one `fit` may spend. There is no default.
+        n_components: how many vectors.
+        delta: δ, for an (ε, δ) promise.
+        neighbours: "replace" (the number of rows is public) or "add-remove".
+        bounds: the public bounds of numeric columns, as `sulq.sklearn` says.
+        schema: instead of bounds, anything `sulq.open` takes for a schema.
+        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
+        norm: rows longer than this are shortened to it, as in `sulq.SVD`.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

@@ -64,7 +64,7 @@ class Estimator(BaseEstimator):
         return kinds(names, columns, self.bounds, Boolean())
 
     def _learned(self, learner: Learner[Any], frame: Frame, schema: Schema) -> Any:
-        """What the learner learns from a curator, who is gone afterwards, with the rows and the ledger."""
+        """What the learner learns from a curator. Afterwards curator, rows and ledger are let go."""
         rows = open_source(frame, schema)
         try:
             promised = budget(plain(self.epsilon), plain(self.delta))

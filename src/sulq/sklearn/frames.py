@@ -22,9 +22,14 @@ _UNTRUE = np.frompyfunc(lambda cell: int(cell) if isinstance(cell, bool | np.boo
 
 
 def columns_of(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> list[Any]:
-    """The columns of X in order, if it has at least `least` rows.
+    """The columns of X in order.
 
-    With `reset` their names and number are noted on the estimator, and else compared with what it noted.
+    Args:
+        estimator: the estimator that X was given to.
+        X: a table or an array.
+        reset: whether the names and the number of columns are noted on the estimator; else they are compared
+            with what was noted.
+        least: how many rows X must have.
     """
     if not hasattr(X, "columns"):
         array = _array(X, type(estimator).__name__, least)
@@ -71,9 +76,9 @@ def _array(X: Any, estimator: str, least: int) -> NDArray[Any]:
 
 
 def _rows(X: Sequence[Any]) -> NDArray[Any]:
-    """A list of rows as an array of their cells, each as it is: a type for all would depend on all rows.
+    """A list of rows as an array of their cells, each as it is: one type for all would depend on all rows.
 
-    How long most rows are is how many columns there are. A row of another length has missing values only.
+    The number of columns is the length of most rows. A row of another length has missing values only.
     """
     lengths = [_length(row) for row in X]
     width = Counter(lengths).most_common(1)[0][0] if lengths else None
@@ -150,7 +155,7 @@ def _real(name: str, pair: Any) -> Real:
 
 
 def _native(array: NDArray[Any]) -> NDArray[Any]:
-    """An array as Arrow takes it, and truth values among Python objects as 0 and 1, which may be numbers."""
+    """An array as Arrow takes it. Truth values among Python objects become 0 and 1, which may be numbers."""
     if array.dtype == object:
         return np.asarray(_UNTRUE(array))
     with np.errstate(over="ignore"):

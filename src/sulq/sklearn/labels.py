@@ -72,11 +72,11 @@ def classes_of(declared: Any, labels: NDArray[Any]) -> NDArray[Any]:
     if isinstance(declared, str):
         if declared != FROM_Y:
             raise ValueError(f"classes must be a list of labels, or {FROM_Y!r}, not {declared!r}")
-        found = np.array([own for own in map(_label, labels.tolist()) if own is not None])
-        if not len(found):
+        readable = np.array([label for label in map(_label, labels.tolist()) if label is not None])
+        if not len(readable):
             raise ValueError("there is no label in y that can be read: labels are texts, numbers or booleans")
-        check_classification_targets(found)
-        return np.unique(found)
+        check_classification_targets(readable)
+        return np.unique(readable)
     given = np.asarray(declared)
     if given.ndim != 1 or given.dtype.kind not in "biufU" or len(np.unique(given)) < 2:
         raise ValueError(f"classes must be a list of at least two different labels, not {declared!r}")

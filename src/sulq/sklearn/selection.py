@@ -17,12 +17,22 @@ from sulq.sklearn.estimator import plain
 class SelectClassifier(BinaryClassifier):
     """A few conditions that tell two classes apart: `sulq.Select` from `sulq.classes.SmallConjunctions`.
 
-    `size`: how many conditions at most; 1 gives decision stumps. The conditions are that a number reaches an
-    edge, that a category has a value, that a truth value is true, and the opposites of these; what is chosen
-    is a conjunction of them or the opposite of one, so neither class is preferred. All of epsilon goes into
-    one choice, so it learns from less than other classifiers can. `bins`: a number's bounds are divided into
-    so many equal parts, unless `edges`, a dict by column, has edges for it. The other parameters are those of
-    all estimators: see `sulq.sklearn`.
+    The conditions are that a number reaches an edge, that a category has a value, that a truth value is true,
+    and the opposites of these. What is chosen is a conjunction of them or the opposite of one, so neither
+    class is preferred. All of epsilon goes into one choice, so this classifier learns from less than other
+    classifiers.
+
+    Args:
+        epsilon: what one `fit` may spend. There is no default.
+        delta: δ, for an (ε, δ) promise.
+        neighbours: "replace" (the number of rows is public) or "add-remove".
+        bounds: the public bounds of numeric columns, as `sulq.sklearn` says.
+        schema: instead of bounds, anything `sulq.open` takes for a schema.
+        classes: the labels that a row could have, or "from y", as `sulq.sklearn` says.
+        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
+        size: how many conditions at most; 1 gives decision stumps.
+        bins: into how many equal parts a number's bounds are divided, where `edges` has no edges for it.
+        edges: a dict of public edges, by column.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

@@ -22,9 +22,11 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of an answer: what it stands for, and what its places are called.
+    """One axis of an answer.
 
-    `labels` is None where there are too many places to name; they are numbered from 0.
+    Args:
+        name: what the axis stands for.
+        labels: what its places are called. None where there are too many to name; they are numbered from 0.
     """
 
     name: str

@@ -18,7 +18,9 @@ class Gap:
 
     Args:
         mechanism: "permute-and-flip" or "exponential".
-        epsilon, sensitivity, monotone: the mechanism's parameters, in steps of the scores.
+        epsilon: the mechanism's ε.
+        sensitivity: how far one person moves a score, in steps.
+        monotone: whether one person moves all scores the same way.
         candidates: how many were chosen among.
         choices: how many choices were made, each by itself.
         step: one step of a score.
@@ -71,9 +73,12 @@ MECHANISMS: dict[str, Any] = {"permute-and-flip": PermuteAndFlip, "exponential":
 
 @dataclass(frozen=True)
 class BestOf:
-    """Of a choice by scores that are noisy themselves: the best's and the chosen's may both be off.
+    """The law of a choice by scores that are noisy themselves: the best score and the chosen one may both be
+    off.
 
-    `factors`: how far each candidate's score can be off, in radii of its `laws`.
+    Args:
+        laws: the law of each candidate's score.
+        factors: how far each candidate's score can be off, in radii of its law.
     """
 
     laws: tuple[PlainLaw, ...]
@@ -96,7 +101,7 @@ class BestOf:
         return self.radius(beta)
 
     def times(self, factor: float) -> BestOf:
-        return replace(self, factors=tuple(factor * own for own in self.factors))
+        return replace(self, factors=tuple(factor * each for each in self.factors))
 
 
 @dataclass(frozen=True)

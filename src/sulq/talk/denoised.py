@@ -23,7 +23,7 @@ from sulq.talk.answers import Answer
 from sulq.talk.laws import PlainLaw
 from sulq.talk.oracle import Oracle
 from sulq.talk.row_questions import RowQuestion
-from sulq.talk.statistics import Part, statistic
+from sulq.talk.statistics import KnownSum, statistic
 from sulq.talk.wrapper import Wrapper
 
 
@@ -48,17 +48,22 @@ class Denoised(Wrapper):
     beyond that, and `sulq.talk.flips` says how much; answers of `Source.sample`, about where the rows came
     from, include it in their radius, except for choices.
 
-    `label`: a boolean column. `oracle.denoised(label, rate)` makes one of these. It offers what the oracle
-    inside does: `cost`, `error`, `influence`, `left`, `spent`, `remaining`, where that one has them.
+    `oracle.denoised(label, rate)` makes one of these. It has what the oracle inside has: `cost`, `error`,
+    `influence`, `left`, `spent`, `remaining`.
+
+    Args:
+        oracle: the oracle inside, which answers.
+        label: a boolean column.
+        rate: how often a label was flipped: η, below 1/2.
 
     >>> import numpy as np, sulq
     >>> rng = np.random.default_rng(0)
     >>> sick, flipped = rng.random(100_000) < 0.1, rng.random(100_000) < 0.3
     >>> people = sulq.open({"sick": sick ^ flipped}, {"sick": sulq.Boolean()})
-    >>> asked = sulq.Round([sulq.mean(sulq.col("sick"))])
-    >>> round(people.exact().ask(asked)[0].value, 2)
+    >>> round_ = sulq.Round([sulq.mean(sulq.col("sick"))])
+    >>> round(people.exact().ask(round_)[0].value, 2)
     0.34
-    >>> round(people.exact().denoised("sick", 0.3).ask(asked)[0].value, 2)
+    >>> round(people.exact().denoised("sick", 0.3).ask(round_)[0].value, 2)
     0.1
     """
 
@@ -79,42 +84,42 @@ class Denoised(Wrapper):
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round, about the labels before they were flipped."""
-        asked, inside = self._asked(round_)
+        instead, inside = self._instead(round_)
         answers = iter(self.oracle.ask(inside, run))
         scope = scope_of(self.schema)
         return [
-            _combined(query, [next(answers) for _ in own], own, scope)
-            for query, own in zip(round_.queries, asked, strict=True)
+            _combined(query, [next(answers) for _ in rewritten], rewritten, scope)
+            for query, rewritten in zip(round_.queries, instead, strict=True)
         ]
 
     def inside(self, round_: Round) -> Round:
         """The round that is asked of the oracle inside."""
-        return self._asked(round_)[1]
+        return self._instead(round_)[1]
 
     def error(self, round_: Round, beta: float) -> list[float | None]:
         """How far off each answer would be, as `Answer.radius` has it, but for a chance of `beta` each.
 
         None where the oracle inside cannot say, and for a mean among rows chosen by their label.
         """
-        asked, rewritten = self._asked(round_)
+        instead, rewritten = self._instead(round_)
         inside: Any = self.oracle
         errors = iter(inside.error(rewritten, beta))
-        found = [[next(errors) for _ in own] for own in asked]
-        return [own[0] if len(own) == 1 else None for own in found]
+        errors_of = [[next(errors) for _ in each] for each in instead]
+        return [each[0] if len(each) == 1 else None for each in errors_of]
 
     def influence(self, round_: Round) -> list[float]:
         """How far one made-up report can move each answer, where people report."""
-        asked, rewritten = self._asked(round_)
+        instead, rewritten = self._instead(round_)
         inside: Any = self.oracle
         moved = iter(inside.influence(rewritten))
-        return [max(next(moved) for _ in own) for own in asked]
+        return [max(next(moved) for _ in each) for each in instead]
 
-    def _asked(self, round_: Round) -> tuple[list[Sequence[Question]], Round]:
+    def _instead(self, round_: Round) -> tuple[list[Sequence[Question]], Round]:
         """What is asked instead of each query, and all that as a round."""
         if not isinstance(round_, Round):
             raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-        asked = [self._rewritten(query) for query in round_.queries]
-        return asked, Round([query for own in asked for query in own], round_.share)
+        instead = [self._rewritten(query) for query in round_.queries]
+        return instead, Round([query for each in instead for query in each], round_.share)
 
     def _rewritten(self, query: Question) -> Sequence[Question]:
         """What is asked instead: usually one query, but two for a mean among rows chosen by their label."""
@@ -167,18 +172,18 @@ def denoised(self: Oracle, label: str, rate: Numeric) -> Denoised:
 
 
 def _total(query: Query, value: Node, by: tuple[Node, ...]) -> Query:
-    asked = total(value, by=by or None, weight=query.weight)
+    summed = total(value, by=by or None, weight=query.weight)
     if query.statistic == "mean":
         if query.tolerance is not None:
             raise QueryError("a mean among rows chosen by a noisy label cannot have a tolerance")
-        return asked
-    return replace(asked, tolerance=query.tolerance, beta=query.beta)
+        return summed
+    return replace(summed, tolerance=query.tolerance, beta=query.beta)
 
 
-def _combined(query: Question, answers: list[Answer], asked: Sequence[Any], scope: Scope) -> Answer:
+def _combined(query: Question, answers: list[Answer], rewritten: Sequence[Any], scope: Scope) -> Answer:
     [first, *_] = answers
-    if not isinstance(query, Query) or (len(asked) == 1 and asked[0].statistic == query.statistic):
+    if not isinstance(query, Query) or (len(rewritten) == 1 and rewritten[0].statistic == query.statistic):
         return first
     # What was asked instead are totals, so their laws are those of sums.
-    parts = [Part(np.ravel(answer.value), cast(PlainLaw, answer.law)) for answer in answers]
+    parts = [KnownSum(np.ravel(answer.value), cast(PlainLaw, answer.law)) for answer in answers]
     return statistic(query, parts, scope)

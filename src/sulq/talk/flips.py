@@ -45,12 +45,19 @@ def flattered(rows: int, values: int, rate: float) -> float:
 def behind(rows: int, values: int, candidates: int, rate: float, beta: float, gap: float = 0.0) -> float:
     """How many rows fewer than the best attribute the one chosen by flipped labels gets right, at most.
 
-    That is over the right labels, but for a chance of beta over the flips. `rows`: those that the choice is
-    about. `values`: how many the attributes have at most. `gap`: the `radius` of the answer, which is how far
-    the chosen score may be from the best over the labels as they are.
+    That is over the right labels, but for a chance of beta over the flips.
 
     A score s becomes (1 − 2η)·s + η·rows, flattered by nothing to `flattered`, and strays. The best attribute
     may have been flattered by nothing and stray downwards, the chosen one the opposite.
+
+    Args:
+        rows: how many rows the choice is about.
+        values: how many values an attribute has, at most.
+        candidates: how many attributes there are.
+        rate: how often labels are flipped: η.
+        beta: the chance of more than that.
+        gap: the `radius` of the answer: how far the chosen score may be from the best over the labels as they
+            are.
 
     >>> round(behind(100_000, 4, 10, 0.1, 0.05))
     1335

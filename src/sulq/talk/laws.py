@@ -121,7 +121,12 @@ def _distribution(family: str, parameter: Fraction) -> Distribution:
 
 @dataclass(frozen=True)
 class Averaged:
-    """The mean of what so many `people` said, times `factor`: what a crowd or a sample answers.
+    """The mean of what people said, times a factor: what a crowd or a sample answers.
+
+    Args:
+        tails: how far the mean of what people say strays.
+        people: how many were asked.
+        factor: what the mean was multiplied by.
 
     >>> from sulq.local.tails import Bounded
     >>> law = Averaged(Bounded((0.25,), (1,), above=0.5, below=0.5, span=1.0), people=10_000, factor=50_000)
@@ -153,7 +158,11 @@ class Averaged:
 
 @dataclass(frozen=True)
 class Within:
-    """Never further off than a `tolerance`, whatever the chance: the statistical query model's own law."""
+    """Never further off than a tolerance, whatever the chance: the statistical query model's own law.
+
+    Args:
+        tolerance: how far off an answer may be.
+    """
 
     tolerance: float
 

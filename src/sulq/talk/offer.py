@@ -157,7 +157,7 @@ class Offer:
 
         None for a mean whose count is not public: its error depends on that count.
         """
-        return [self._error(*asked, beta) for asked in self._asked(round_, self.terms(round_))]
+        return [self._error(*settled, beta) for settled in self._with_terms(round_, self.terms(round_))]
 
     def terms(self, round_: Round) -> Terms:
         """What the round costs and the noise it gets, or a refusal."""
@@ -185,10 +185,10 @@ class Offer:
 
     def promises(self, round_: Round) -> list[str | None]:
         """What is promised about the population that the rows were drawn from, in words, for each query."""
-        asked = self._asked(round_, self.terms(round_))
+        questions = self._with_terms(round_, self.terms(round_))
         return [
             query.promise(self.public, settled) if isinstance(query, RowQuestion) and settled else None
-            for query, _, settled in asked
+            for query, _, settled in questions
         ]
 
     def read(self, round_: Round, terms: Terms, released: Mapping[str, Any]) -> list[Answer]:
@@ -201,7 +201,7 @@ class Offer:
         """
         sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
         answers = []
-        for query, noises, settled in self._asked(round_, terms):
+        for query, noises, settled in self._with_terms(round_, terms):
             if isinstance(query, Query):
                 steps = [self._truncated(part, np.array(next(sums), dtype=object)) for part in query.parts]
                 answers.append(answer_to(query, steps, noises, self.scope))
@@ -212,7 +212,7 @@ class Offer:
                 answers.append(chosen(query, next(choices), settled, self.scope))
         return answers
 
-    def _asked(
+    def _with_terms(
         self, round_: Round, terms: Terms
     ) -> Iterator[tuple[Question, list[Noise | None], Settled | None]]:
         """Each question of a round, with the noise of its sums or the mechanism that settles it."""
@@ -224,7 +224,7 @@ class Offer:
                 yield query, [], next(selections)
 
     def _settled(self, round_: Round, terms: Terms) -> Iterator[tuple[RowQuestion, Settled]]:
-        for query, _, settled in self._asked(round_, terms):
+        for query, _, settled in self._with_terms(round_, terms):
             if isinstance(query, RowQuestion):
                 assert settled is not None
                 yield query, settled

@@ -15,7 +15,16 @@ Rounds = Generator[Round, list[Answer], H]
 
 
 class Oracle(Protocol):
-    """Whoever answers rounds."""
+    """Whoever answers rounds: anything with a schema, a promise and `ask` will do.
+
+    >>> import sulq
+    >>> def sick(oracle: Oracle) -> float:
+    ...     [answer] = oracle.ask(sulq.Round([sulq.mean("sick", tolerance=0.25, beta=0.01)]))
+    ...     return answer.value
+    >>> people = sulq.open({"sick": [True, False] * 5000}, {"sick": sulq.Boolean()})
+    >>> [0.25 <= sick(oracle) <= 0.75 for oracle in (people.exact(), people.sample())]
+    [True, True]
+    """
 
     @property
     def schema(self) -> Schema:

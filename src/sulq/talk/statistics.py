@@ -26,7 +26,7 @@ MOST_LABELS = 4096
 
 
 @dataclass(frozen=True)
-class Part:
+class KnownSum:
     """What is known of the sum of one part of a query, in natural units."""
 
     values: NDArray[np.float64]
@@ -41,7 +41,7 @@ def answer_to(
     return statistic(query, parts, scope)
 
 
-def statistic(query: Query, parts: Sequence[Part], scope: Scope) -> Answer:
+def statistic(query: Query, parts: Sequence[KnownSum], scope: Scope) -> Answer:
     """The statistic a query asks for, from what is known of the sums of its parts."""
     shape, axes = query.shape(scope), axes_of(query, scope)
     if query.statistic != "mean":
@@ -85,8 +85,8 @@ def _labels(group: Node, scope: Scope) -> tuple[str, ...] | None:
     return code.levels if code.size <= MOST_LABELS else None
 
 
-def _released(scope: Scope, part: Node, steps: Steps, noise: Distribution | None) -> Part:
+def _released(scope: Scope, part: Node, steps: Steps, noise: Distribution | None) -> KnownSum:
     """The sum of one part of a query, as the nearest floats, with the noise that is in it."""
     unit = scope.number(part).unit
     values = np.array([float(int(step) * unit) for step in steps], dtype=np.float64)
-    return Part(values, Exactly() if noise is None else Noise.of(noise, unit, len(steps)))
+    return KnownSum(values, Exactly() if noise is None else Noise.of(noise, unit, len(steps)))

@@ -11,7 +11,8 @@ from sulq.theory.emulation import emulated
 from sulq.theory.mask_blind import MaskBlind
 from sulq.theory.masked_examples import masked_parity_domain, masked_parity_rows, masked_parity_schema
 from sulq.theory.masked_parity import MaskedParity, MaskedParityRule
-from sulq.theory.simulation import Call, Calls, Simulation, run_locally, simulated
+from sulq.theory.protocols import Call, Calls, run_locally
+from sulq.theory.simulation import Simulation, simulated
 
 __all__ = [
     "Adversary",

@@ -90,8 +90,14 @@ def worst_answers(
 ) -> tuple[float, H]:
     """The largest loss that answers within tolerance were seen to cause, and the hypothesis that has it.
 
-    Every manner is tried, and `tries` different tosses of signs. What no answers within tolerance can cause
-    is for a proof to say; this looks for the opposite.
+    Every manner of erring is tried. That no answers within tolerance can cause a larger loss is for a proof
+    to say; this function looks for the opposite.
+
+    Args:
+        learner: a learner that states tolerances.
+        source: the rows.
+        loss: how bad a hypothesis is.
+        tries: how many different tosses of signs are tried.
 
     >>> import sulq
     >>> rows = {"a": [True, True, False, False] * 9, "y": [True, True, False, False] * 9}

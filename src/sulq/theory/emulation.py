@@ -74,6 +74,12 @@ def emulated(
         beta: the chance that it is further off.
         run: the name of the run.
         as_printed: repeat it as often as the paper prints.
+
+    >>> import sulq
+    >>> people = sulq.open({"sick": [True, False] * 5000}, {"sick": sulq.Boolean()})
+    >>> curator = people.curator(epsilon=1, delta="1e-6", calibration="sulq-gaussian", queries=500)
+    >>> 0.4 < emulated(curator, sulq.mean("sick"), tolerance=0.1, beta=1e-6) < 0.6
+    True
     """
     calibration = curator.offer.calibration
     if not isinstance(calibration, SulqGaussian | SulqLaplace):

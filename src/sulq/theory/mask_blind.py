@@ -30,6 +30,10 @@ class MaskBlind:
     the truth. A query that states no tolerance is taken to allow 2^(−d/3) of its half range, as in the
     theorem. No learner that asks all its questions at once can do more than guess a.
 
+    Args:
+        secret: r, a list of zeros and ones.
+        mask: a, 0 or 1.
+
     >>> import sulq
     >>> weak = sulq.theory.MaskedParity(adaptive=False).learn(MaskBlind((1, 0, 1, 1), 0))
     >>> weak.secret, weak.mask

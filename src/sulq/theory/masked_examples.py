@@ -12,7 +12,14 @@ from sulq.schema import Boolean, Integer, Schema
 
 
 def masked_parity_schema(d: int) -> Schema:
-    """The columns of examples of masked parity: x0 … x(d−1), index, switch, label."""
+    """The columns of examples of masked parity: x0 … x(d−1), index, switch, label.
+
+    Args:
+        d: how many bits an example has.
+
+    >>> list(masked_parity_schema(2))
+    ['x0', 'x1', 'index', 'switch', 'label']
+    """
     return Schema(
         {f"x{j}": Boolean() for j in range(d)}
         | {"index": Integer(0, d - 1), "switch": Boolean(), "label": Boolean()}
@@ -22,14 +29,33 @@ def masked_parity_schema(d: int) -> Schema:
 def masked_parity_rows(
     secret: Sequence[int], mask: int, rows: int, rng: np.random.Generator
 ) -> dict[str, NDArray[Any]]:
-    """Uniform examples of c_{r,a}, labelled: a table to try learners on."""
+    """Uniform examples of c_{r,a}, labelled: a table to try learners on.
+
+    Args:
+        secret: r, a list of zeros and ones.
+        mask: a, 0 or 1.
+        rows: how many examples.
+        rng: where the examples are drawn from.
+
+    >>> rows = masked_parity_rows((1, 0, 1), 0, 5, np.random.default_rng(0))
+    >>> len(rows["label"])
+    5
+    """
     d = len(secret)
     x, index, switch = rng.random((d, rows)) < 0.5, rng.integers(0, d, rows), rng.random(rows) < 0.5
     return _labelled(x, index, switch, secret, mask)
 
 
 def masked_parity_domain(secret: Sequence[int], mask: int) -> dict[str, NDArray[Any]]:
-    """Every example of c_{r,a} once: the uniform distribution itself, 2·d·2^d rows."""
+    """Every example of c_{r,a} once: the uniform distribution itself, 2·d·2^d rows.
+
+    Args:
+        secret: r, a list of zeros and ones, of length d.
+        mask: a, 0 or 1.
+
+    >>> len(masked_parity_domain((1, 0, 1), 0)["label"])
+    48
+    """
     d = len(secret)
     rest, point = np.divmod(np.arange(2 * d << d), 1 << d)
     index, switch = rest % d, rest >= d

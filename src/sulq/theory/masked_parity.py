@@ -15,8 +15,9 @@ from sulq.numbers import Numeric, rational
 from sulq.pictures import chips
 from sulq.queries.attributes import column_names, distinct
 from sulq.queries.cases import where
-from sulq.queries.codes import Cross, OneHot, lookup, parity
+from sulq.queries.codes import Cross, OneHot, parity
 from sulq.queries.expressions import Constant, Node, col
+from sulq.queries.lookups import lookup
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import Only

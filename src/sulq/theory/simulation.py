@@ -18,28 +18,26 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.local.lr import NOTHING, LocalRandomness, Used, charged
-from sulq.local.randomizer import MOST_EPSILON, Randomizer
+from sulq.local.lr import NOTHING, Used, charged
+from sulq.local.randomizer import MOST_EPSILON
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.codes import TABLE_BITS, Cross, Lookup
-from sulq.queries.expressions import Node
+from sulq.queries.codes import Cross
+from sulq.queries.lookups import TABLE_BITS, Lookup
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
-from sulq.schema import Schema
-from sulq.sources.rows import rows_of
-from sulq.sources.sums import Sums
-from sulq.talk.answers import Answer
+from sulq.talk.oracle import Oracle
 from sulq.theory.candidates import Draw, Likelihood, name_of
+from sulq.theory.protocols import Call, Calls, epsilon_a_row
 
 T = TypeVar("T")
 MOST_VALUES = 2**12
@@ -51,30 +49,8 @@ GRID = 2.0 ** (2 - TABLE_BITS)
 
 
 @dataclass(frozen=True)
-class Call:
-    """A randomizer applied to a person's value, which is a choice among few: LR_z(i, R)."""
-
-    person: int
-    randomizer: Randomizer
-    value: Node
-
-
-Calls = Generator[Sequence[Call], list[Any], T]
-"""A protocol: it yields the calls it makes at once, is sent their reports, and returns what it found out.
-
-One that yields once is noninteractive.
-"""
-
-
-class Oracle(Protocol):
-    @property
-    def schema(self) -> Schema: ...
-    def ask(self, round_: Round, run: str = "main") -> list[Answer]: ...
-
-
-@dataclass(frozen=True)
 class Simulation(Generic[T]):
-    """What a simulated protocol found out, and what it took.
+    """What a simulated protocol returned, and what the simulation took.
 
     The law of `result` is within `distance` (total variation) of the protocol's with people drawn from the
     distribution that the oracle answers about: one row after another, each equally likely, or with
@@ -87,6 +63,9 @@ class Simulation(Generic[T]):
         rounds: in how many rounds.
         tolerance: how close every answer had to be.
         distance: see above.
+
+    >>> Simulation(result=True, queries=3, rounds=1, tolerance=0.01, distance=0.05).queries
+    3
     """
 
     result: T
@@ -94,33 +73,6 @@ class Simulation(Generic[T]):
     rounds: int
     tolerance: float
     distance: float
-
-
-def run_locally(protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric) -> T:
-    """The protocol itself, on people who are each promised ε over all calls made to them.
-
-    Each row plays a person. Where the schema has a unit, a person with m rows counts as m people who have ε/m
-    each, so that what is known of all their rows is within ε. Raises BudgetError at a call beyond that.
-    """
-    looked_at, values = rows_of(people, "a local protocol"), dict[str, Any]()
-    oracle = LocalRandomness(range(people.rows), _each(epsilon, people.schema))
-
-    def report(call: Call) -> Any:
-        return oracle.ask(call.person, call.randomizer, lambda row: int(known(call.value)[row]))
-
-    def known(value: Node) -> Any:
-        if value.key not in values:
-            values[value.key] = looked_at.values(Cross((value,)))
-        return values[value.key]
-
-    running = protocol()
-    try:
-        calls = next(running)
-        while True:
-            calls = running.send([report(call) for call in calls])
-    except StopIteration as done:
-        result: T = done.value
-        return result
 
 
 def simulated(
@@ -152,7 +104,9 @@ def simulated(
     >>> simulation.rounds, simulation.result in (True, False)
     (1, True)
     """
-    simulator = _Simulator(oracle, _each(epsilon, oracle.schema), calls, float(rational("beta", beta)))
+    simulator = _Simulator(
+        oracle, epsilon_a_row(epsilon, oracle.schema), calls, float(rational("beta", beta))
+    )
     running = protocol()
     try:
         at_once = next(running)
@@ -162,11 +116,6 @@ def simulated(
         return Simulation(
             done.value, simulator.queries, simulator.rounds, simulator.tolerance, simulator.beta
         )
-
-
-def _each(epsilon: Numeric, schema: Schema) -> Fraction:
-    """What a row may spend: a person's part for each of their rows."""
-    return rational("epsilon", epsilon) / schema.rows_per_unit
 
 
 @dataclass
