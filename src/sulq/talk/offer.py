@@ -50,7 +50,7 @@ class Offer:
 
     >>> import sulq
     >>> from sulq.privacy.calibration import Laplace
-    >>> offer = Offer(sulq.Schema({"sick": sulq.Boolean()}), Laplace(Fraction(1), "ε = 1 (pure)"), rows=1000)
+    >>> offer = Offer(sulq.Schema({"sick": sulq.Boolean()}), Laplace(sulq.PureDP(1)), rows=1000)
     >>> round_ = sulq.Round([sulq.count(where="sick")], share=0.1)
     >>> offer.cost(round_), offer.error(round_, beta=0.05)
     (Fraction(1, 10), [30.0])
