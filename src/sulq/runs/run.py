@@ -27,6 +27,7 @@ from sulq.queries.query import Neighbours
 from sulq.runs.outcome import Account, Outcome, spending
 from sulq.sources.source import Source
 from sulq.talk.offer import Offer
+from sulq.wire import check_run
 
 GOES_ON = "the same run goes on from there, and pays for nothing twice"
 Tell = Callable[[AskedRound, bool], None]
@@ -72,6 +73,7 @@ class Run:
 
     def check(self) -> None:
         """Refuse what can be refused by public facts alone. No ledger is made, which would bind the data."""
+        check_run(self.name)
         first = next(self.learner.rounds(self.source.schema))
         if self.budget is None:
             return
