@@ -186,6 +186,7 @@ def test_a_class_too_large_for_memory_is_refused_with_its_size() -> None:
         (Rectangles([]), "at least one column"),
         (Stumps(["y"]), "own features"),
         (Stumps([]), "no columns"),
+        (Stumps(bins=2**40), "bins must be a whole number from 1 to 65536"),
         (Halfspaces(["a", "b", "c", "d", "rank"]), "halfspaces can be listed"),
         (Halfspaces(["age", "rank"]), "halfspaces can be listed"),
         (Halfspaces(["a", "y"]), "own features"),
