@@ -228,6 +228,12 @@ def test_a_class_does_not_change_with_the_lists_it_was_made_of() -> None:
     assert pickle.loads(pickle.dumps(made)) == made
 
 
+def test_a_class_that_an_earlier_version_pickled_does_not_change_either() -> None:
+    earlier = Conjunctions.__new__(Conjunctions)
+    earlier.__dict__["features"] = [col("a"), "b"]
+    assert pickle.loads(pickle.dumps(earlier)) == Conjunctions([col("a"), "b"])
+
+
 def test_a_class_of_what_cannot_be_written_down_is_refused_when_it_is_made() -> None:
     with pytest.raises(sulq.QueryError, match="is made of names, numbers, row expressions and lists"):
         Thresholds("age", {18, 65})  # type: ignore[arg-type]

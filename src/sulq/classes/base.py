@@ -63,6 +63,10 @@ class HypothesisClass(ABC):
         for field in fields(self):  # type: ignore[arg-type]
             object.__setattr__(self, field.name, _kept(getattr(self, field.name)))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # earlier versions pickled lists
+
     @property
     def form(self) -> dict[str, Any]:
         """The class as plain data; `class_of` reads it back."""
