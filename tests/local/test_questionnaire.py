@@ -111,7 +111,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"item": None}, "version"),
     ({"more": 1}, "an item has"),
     ({"epsilon": "0"}, "epsilon must be"),
-    ({"epsilon": None}, "epsilon must be"),
+    ({"epsilon": None}, "epsilon is an exact number as a text"),
     ({"epsilon": "1e-30"}, "says nothing"),
     ({"rows": 0}, "number of rows"),
     ({"schema": 7}, "hash of a schema"),
