@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import pickle
 from collections.abc import Callable
@@ -226,6 +227,11 @@ def test_a_class_does_not_change_with_the_lists_it_was_made_of() -> None:
     table[0, 0] = True
     assert [each.form for each in made] == before
     assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_a_column_may_be_called_like_a_row_expression_s_key() -> None:
+    for made in (Stumps(edges={"node": [1, 2]}), Conjunctions([~col("node"), "node"])):
+        assert class_of(json.loads(json.dumps(made.form))) == made
 
 
 def test_a_class_that_an_earlier_version_pickled_does_not_change_either() -> None:

@@ -172,5 +172,6 @@ def _plain(value: Any) -> Any:
 
 def _read(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return node_of(value) if "node" in value else {name: _read(each) for name, each in value.items()}
+        expression = isinstance(value.get("node"), str)  # and not the edges of a column of that name
+        return node_of(value) if expression else {name: _read(each) for name, each in value.items()}
     return tuple(map(_read, value)) if isinstance(value, list) else value
