@@ -74,7 +74,7 @@ def shown(value: object) -> str:
 
 
 def of_json(text: object, what: str) -> Any:
-    """The plain data that a JSON text holds. What is no JSON is refused, and so are NaN and infinity.
+    """The plain data that a JSON text holds. What is no JSON is refused, and NaN, infinity and a key twice.
 
     Args:
         text: the JSON.
@@ -91,7 +91,7 @@ def of_json(text: object, what: str) -> Any:
     if len(text) > LONGEST:
         raise QueryError(f"the JSON of {what} may have {LONGEST} letters, not {len(text)}")
     try:
-        return json.loads(text, parse_float=_finite, parse_constant=_finite)
+        return json.loads(text, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise QueryError(f"this is not the JSON of {what}") from None
 
@@ -204,6 +204,14 @@ def _line(words: str) -> str:
     """Words on one line, without the end of what would fill more than a few."""
     line = " ".join(words.split())
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object that says everything once: of what it says twice, readers would keep different halves."""
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        raise ValueError
+    return read
 
 
 def _finite(number: str) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import pickle
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.classes.base import HypothesisClass, Setting, check_size
+from sulq.classes.base import HypothesisClass, Setting, check_size, class_of
 from sulq.classes.boolean import Conjunctions, Hypotheses, MonotoneConjunctions, Parities
 from sulq.classes.domains import Halfspaces, Labelings
 from sulq.classes.grids import Intervals, Rectangles, Stumps, Thresholds
@@ -185,6 +187,7 @@ def test_a_class_too_large_for_memory_is_refused_with_its_size() -> None:
         (Rectangles([]), "at least one column"),
         (Stumps(["y"]), "own features"),
         (Stumps([]), "no columns"),
+        (Stumps(bins=2**40), "bins must be a whole number from 1 to 65536"),
         (Halfspaces(["a", "b", "c", "d", "rank"]), "halfspaces can be listed"),
         (Halfspaces(["age", "rank"]), "halfspaces can be listed"),
         (Halfspaces(["a", "y"]), "own features"),
@@ -212,3 +215,37 @@ def test_a_million_conjunctions_are_chosen_from() -> None:
     wrong = MonotoneConjunctions().mistakes(look, labels, setting)
     index = choose(PermuteAndFlip(1, 1), -wrong)
     assert MonotoneConjunctions().hypothesis(index, setting).describe() == "x3 and x7 and x11"
+
+
+def test_a_class_does_not_change_with_the_lists_it_was_made_of() -> None:
+    names, edges, table = ["a"], {"age": [18]}, np.zeros((1, 2), dtype=bool)
+    made = [Conjunctions(names), Stumps(edges=edges), Labelings(["a"], table)]
+    before = [each.form for each in made]
+    names.append("b")
+    edges["age"].append(65)
+    edges["town"] = [1]
+    table[0, 0] = True
+    assert [each.form for each in made] == before
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_a_column_may_be_called_like_a_row_expression_s_key() -> None:
+    for made in (Stumps(edges={"node": [1, 2]}), Conjunctions([~col("node"), "node"])):
+        assert class_of(json.loads(json.dumps(made.form))) == made
+
+
+def test_a_class_that_an_earlier_version_pickled_does_not_change_either() -> None:
+    earlier = Conjunctions.__new__(Conjunctions)
+    earlier.__dict__["features"] = [col("a"), "b"]
+    assert pickle.loads(pickle.dumps(earlier)) == Conjunctions([col("a"), "b"])
+
+
+def test_a_class_of_what_cannot_be_written_down_is_refused_when_it_is_made() -> None:
+    with pytest.raises(sulq.QueryError, match="is made of names, numbers, row expressions and lists"):
+        Thresholds("age", {18, 65})  # type: ignore[arg-type]
+
+
+def test_no_two_classes_have_one_name_in_forms() -> None:
+    with pytest.raises(sulq.QueryError, match="'stumps' is the name of Stumps in forms"):
+        type("Others", (Stumps,), {})
+    assert type(class_of(Stumps().form)) is Stumps

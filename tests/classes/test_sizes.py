@@ -111,3 +111,27 @@ def test_senseless_numbers_are_refused(arguments: tuple[Any, ...]) -> None:
         occam_rows(*arguments)
     with pytest.raises(sulq.QueryError):
         parity_plan(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("error", "beta", "epsilon"),
+    [(1e-160, 0.5, 1.0), (1e-320, 0.5, 1.0), (0.5, 1e-320, 1.0), (0.5, 1e-160, 1.0), (0.5, 0.5, 1e-310)],
+)
+def test_numbers_at_the_end_of_the_floats_are_refused_in_words(
+    error: float, beta: float, epsilon: float
+) -> None:
+    with pytest.raises(sulq.QueryError, match="must be at least"):
+        occam_rows(3, error, beta, epsilon)
+    for amplification in ("repeat", "test set"):
+        with pytest.raises(sulq.QueryError, match="must be at least"):
+            parity_plan(3, error, beta, epsilon, amplification=amplification)
+
+
+def test_a_chance_that_no_number_of_runs_reaches_is_refused_in_words() -> None:
+    with pytest.raises(sulq.QueryError, match="use amplification='test set'"):
+        parity_plan(3, 0.1, 1e-30, 1.0)
+    assert parity_plan(3, 0.1, 1e-30, 1.0, amplification="test set").rows > 0
+
+
+def test_the_paper_s_rate_is_a_probability() -> None:
+    assert sampling_rate(1e6, "paper") == 1

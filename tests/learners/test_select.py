@@ -14,6 +14,7 @@ import sulq
 import sulq.classes.shortest
 from sulq.classes.boolean import Conjunctions, Parities
 from sulq.classes.grids import Stumps, Thresholds
+from sulq.classes.shortest import Shortest
 from sulq.classes.sizes import occam_rows
 from sulq.hypotheses import Nothing, Origin
 from sulq.learners.compress import Compress
@@ -180,4 +181,12 @@ def test_compression_needs_rows_enough_for_one_round_and_their_number() -> None:
         Compress([Conjunctions("ab")], "y").learn(curator)
     with pytest.raises(sulq.QueryError, match="public number of rows"):
         Compress([Conjunctions("ab")], "y").learn(people().curator(epsilon=4, neighbours="add-remove"))
+    assert curator.spent == 0
+
+
+def test_what_the_mechanisms_of_a_shortest_class_cannot_spend_is_refused_before_it_is_charged() -> None:
+    curator = people().curator(epsilon=10**20)
+    question = Shortest((Conjunctions("ab"),), sulq.col("y"), error="1/2")
+    with pytest.raises(sulq.QueryError, match="for exact noise"):
+        curator.ask(sulq.Round([question], share=1))
     assert curator.spent == 0

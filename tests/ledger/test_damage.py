@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import sulq
 from sulq.errors import LedgerError
 from sulq.ledger import chain, sqlite, sqlite_tables
 from sulq.ledger.chain import Entry
@@ -373,3 +374,26 @@ def test_a_file_opened_for_reading_is_not_written(finished: Path) -> None:
             ledger.release("run", "another", Fraction(0), never)
     assert finished.read_bytes() == before
     assert [path.name for path in finished.parent.iterdir()] == ["ledger"]
+
+
+def test_a_schema_that_was_changed_from_outside_is_noticed(tmp_path: Path) -> None:
+    path, schema = tmp_path / "ledger", sulq.Schema({"sick": sulq.Boolean()})
+    Ledger(path, "epsilon", Fraction(1), {"schema": schema.hash}, schema=schema.form()).close()
+    with Ledger.read(path) as ledger:
+        assert ledger.verify() == []
+    edit(path, """UPDATE meta SET value = '{"columns": {}}' WHERE key = 'schema'""")
+    with Ledger.read(path) as ledger:
+        assert ledger.verify() == ["the schema that is kept is not the one that the ledger was made for"]
+
+
+def test_a_name_that_became_something_else_than_a_text_is_noticed(finished: Path) -> None:
+    with opened(finished) as ledger:
+        ledger.set_cap("run:*", Fraction(1))
+    edit(finished, "UPDATE accounts SET name = x'71' WHERE name = 'run:run'")
+    with Ledger.read(finished) as ledger:
+        assert len(ledger.verify()) == 2
+    with closing(sqlite3.connect(finished)) as connection:
+        connection.execute("UPDATE meta SET key = NULL WHERE key = 'head'")
+        connection.commit()
+    with pytest.raises(LedgerError, match="no longer says what it was made for"):
+        Ledger.read(finished)

@@ -218,3 +218,46 @@ def test_a_curators_parts_are_taken_from_it_by_shares_and_by_tolerances() -> Non
     assert (one.remaining, other.remaining, curator.remaining) == (TENTHS[3], 0, 0)
     one.ask(sulq.Round([sulq.count(where=col("b"))], share=1), run="another")
     assert curator.spent == 1
+
+
+@pytest.mark.parametrize("share", [Fraction(-5), Fraction(0), Fraction(3, 2)])
+def test_a_share_that_is_none_is_not_handed_out(share: Fraction) -> None:
+    part = opened(None).whole.hand_out(TENTHS[5])
+    with pytest.raises(sulq.QueryError, match="share must be a positive"):
+        part.hand_out(share)
+    assert part.left == TENTHS[5]
+
+
+def test_a_question_that_another_thread_counted_leaves_the_parts_their_own_too() -> None:
+    ledger = opened(None)
+    whole = ledger.whole
+    whole.hand_out(TENTHS[6])
+    ledger.release("elsewhere", "q", TENTHS[3], token)
+    assert whole.take("run", "r", TENTHS[2])  # by a thread that is about to be refused
+    with pytest.raises(BudgetError):
+        ask(ledger, whole, "r", TENTHS[2])
+    assert ledger.spent == TENTHS[3]
+
+
+def test_a_question_stays_counted_if_one_thread_is_refused_and_another_is_charged() -> None:
+    part = Part("epsilon", TENTHS[5])
+
+    class Racing:
+        """A ledger that refuses one thread. Before that one knows, another asks the same and is charged."""
+
+        remaining = Fraction(1)
+        calls = 0
+
+        def release(self, *_: object, **__: object) -> str:
+            self.calls += 1
+            if self.calls == 1:
+                raise LedgerError("the file is locked")
+            return "answer"
+
+        def charged(self, run: str, question: str, *, formerly: str | None = None) -> bool:
+            assert part.release(self, run, question, COST, token) == "answer"
+            return False  # as it was when the first thread looked
+
+    with pytest.raises(LedgerError):
+        part.release(Racing(), "run", "q", COST, token)
+    assert part.left == TENTHS[5] - COST

@@ -107,10 +107,11 @@ def test_what_is_no_shape_is_refused(form: Any) -> None:
 SICK = sulq.col("sick").form
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"item": 2}, "version"),
+    ({"epsilon": 1}, "epsilon is an exact number as a text"),
     ({"item": None}, "version"),
     ({"more": 1}, "an item has"),
     ({"epsilon": "0"}, "epsilon must be"),
-    ({"epsilon": None}, "epsilon must be"),
+    ({"epsilon": None}, "epsilon is an exact number as a text"),
     ({"epsilon": "1e-30"}, "says nothing"),
     ({"rows": 0}, "number of rows"),
     ({"schema": 7}, "hash of a schema"),

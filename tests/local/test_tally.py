@@ -113,7 +113,7 @@ def test_a_tally_of_other_reports_is_refused(case: Case) -> None:
 
 def test_counts_that_no_reports_can_have_are_refused() -> None:
     for counts in ([4], [-1], [2**70]):
-        with pytest.raises(QueryError, match="counts more reports than there are"):
+        with pytest.raises(QueryError, match="is not one that"):
             RandomizedResponse(1).estimate_of(Tally("x", 3, np.array(counts)))
 
 
@@ -159,9 +159,9 @@ WRONG: Sequence[tuple[Any, str]] = [
     ([], "version"),
     (FORM | {"more": 1}, "a tally has"),
     ({"tally": 1, "item": "x"}, "a tally has"),
-    (FORM | {"reports": -1}, "whole number of reports"),
-    (FORM | {"reports": True}, "whole number of reports"),
-    (FORM | {"reports": 1.5}, "whole number of reports"),
+    (FORM | {"reports": -1}, "the number of reports of a tally must be a whole number"),
+    (FORM | {"reports": True}, "the number of reports of a tally must be a whole number"),
+    (FORM | {"reports": 1.5}, "the number of reports of a tally must be a whole number"),
     (FORM | {"item": 5}, "the name of its item"),
     (FORM | {"sums": "12"}, "the name of its item"),
     (FORM | {"sums": [1.0]}, "whole numbers"),
@@ -176,3 +176,22 @@ def test_what_is_no_tally_is_refused_in_one_line(form: Any, refusal: str) -> Non
         Tally.from_json(json.dumps(form))
     with pytest.raises(QueryError, match="not the JSON of a tally"):
         Tally.from_json("{")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_made_up_tally_counts_for_no_more_than_as_many_made_up_reports(case: Case) -> None:
+    randomizer = case.make(2)
+    honest = tallied(case, SAMPLES[case.name][:3])
+    before = randomizer.estimate_of(honest)
+    for made_up in (10**30, 10**6, 3, 1, 0, -1, -(10**30)):
+        sums = np.full(len(honest.sums), made_up, dtype=object)
+        try:
+            moved = np.abs(randomizer.estimate_of(Tally("x", honest.reports, sums)) - before).max()
+        except QueryError:
+            continue
+        assert moved <= honest.reports * randomizer.influence(honest.reports) * (1 + 1e-6)
+
+
+def test_a_tally_of_more_reports_than_there_can_be_is_refused() -> None:
+    with pytest.raises(QueryError, match="the number of reports of a tally must be a whole number"):
+        Tally("x", 10**400, np.array([0]))

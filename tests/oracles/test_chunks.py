@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.classes import Conjunctions
+from sulq.classes.pick import Pick
+from sulq.classes.solve import Solve
+from sulq.errors import LedgerError
 from sulq.ledger.ledger import Ledger
 from sulq.oracles.curator import Curator
 
@@ -232,3 +236,39 @@ def test_a_unit_is_refused_because_it_moves_other_rows_and_so_are_the_curators_o
     for run in ("(chunks)", "(order)"):
         with pytest.raises(sulq.QueryError, match="own"):
             curator.ask(sulq.Round([sulq.count()]), run)
+
+
+def test_a_chunk_is_not_asked_again_when_a_list_in_its_question_changes() -> None:
+    names = ["sick"]
+    question = sulq.Round([Pick(Conjunctions(names), col("age") > 50)])
+    curator = people().curator(1, answering="chunks", queries=CHUNKS)
+    curator.ask(question)
+    names[0] = "well"
+    before = len(list(curator.ledger.entries()))
+    curator.ask(question)
+    assert len(list(curator.ledger.entries())) == before
+
+
+@pytest.mark.parametrize("answering", ["chunks", "printed"])
+def test_a_chunk_is_charged_to_the_analyst_who_takes_it(answering: Answering) -> None:
+    curator = people().curator(1, answering=answering, queries=CHUNKS)
+    curator.ledger.set_cap("analyst:bob", Fraction(1, 100))
+    with pytest.raises(sulq.BudgetError, match="analyst:bob"):
+        curator.for_analyst("bob").ask(asked(1))
+    assert (curator.spent, curator.left) == (0, CHUNKS)
+    curator.for_analyst("ada").ask(asked(1))
+    assert curator.ledger.spent_of("analyst:ada") == curator.spent > 0
+
+
+def test_a_name_that_is_no_analyst_is_refused_before_a_chunk_is_taken() -> None:
+    curator = people().curator(1, answering="chunks", queries=CHUNKS)
+    with pytest.raises(LedgerError, match="one analyst"):
+        curator.for_analyst("").ask(asked(1))
+    assert (curator.spent, curator.left) == (0, CHUNKS)
+
+
+def test_an_error_that_is_a_share_of_the_population_is_not_scaled_to_all_rows() -> None:
+    features = (col("sick"), col("age") > 50)
+    question = sulq.Round([Solve(features, col("town") == 1, error=Fraction(1, 2))])
+    curator = people().curator(9, answering="chunks", queries=CHUNKS)
+    assert curator.error(question, 0.1) == [curator.ask(question)[0].radius(0.1)] == [0.5]

@@ -25,8 +25,7 @@ budgets = st.one_of(
     st.builds(sulq.ApproxDP, positive, st.fractions(Fraction(1, 10**9), Fraction(1, 2))),
 )
 calibrations = st.one_of(
-    st.builds(Laplace, positive, st.text(max_size=9)),
-    st.builds(Gaussian, positive, st.text(max_size=9)),
+    budgets.map(lambda budget: (Laplace if budget.unit == "epsilon" else Gaussian)(budget)),
     st.builds(SulqLaplace, positive, st.integers(1, 10**6)),
     st.builds(SulqGaussian, st.sampled_from(["1/3", 1]), st.just("1e-6"), st.integers(1, 10**6)),
 )
@@ -63,7 +62,7 @@ def test_the_names_on_the_wire_are_those_of_version_1() -> None:
     assert set(BUDGETS) == {"pure", "zcdp", "approximate"}
     assert set(CALIBRATIONS) == {"laplace", "gaussian", "sulq laplace", "sulq gaussian"}
     assert sulq.PureDP("1/3").form == {"is": "pure", "epsilon": "1/3"}
-    assert Laplace(Fraction(1), "ε = 1").form == {"is": "laplace", "total": "1", "promise": "ε = 1"}
+    assert Laplace(sulq.PureDP(1)).form == {"is": "laplace", "budget": {"is": "pure", "epsilon": "1"}}
 
 
 @pytest.mark.parametrize(
@@ -71,15 +70,23 @@ def test_the_names_on_the_wire_are_those_of_version_1() -> None:
     [
         (None, "None is not a known calibration; known are gaussian, laplace, sulq gaussian, sulq laplace"),
         (
-            {"is": "laplace", "total": "1"},
-            "the calibration 'laplace' has is, total, promise: promise is missing",
+            {"is": "laplace"},
+            "the calibration 'laplace' has is, budget: budget is missing",
+        ),
+        # What is promised in words follows from what may be spent: a form cannot say one and mean another.
+        (
+            {"is": "laplace", "budget": {"is": "pure", "epsilon": "100"}, "promise": "ε = 1 (pure)"},
+            "the calibration 'laplace' has is, budget: 'promise' is not known",
         ),
         (
-            {"is": "laplace", "total": 1, "promise": ""},
-            'total is an exact number as a text, like "1/3", not 1',
+            {"is": "laplace", "budget": {"is": "zcdp", "rho": "1"}},
+            "ρ = 1 (zCDP) is spent in rho, and this calibration spends epsilon",
         ),
-        ({"is": "laplace", "total": "-1", "promise": ""}, "total must be a positive, finite number"),
-        ({"is": "laplace", "total": "1", "promise": 7}, "a promise is a text, not 7"),
+        ({"is": "gaussian", "budget": {"is": "pure", "epsilon": "1"}}, "is spent in epsilon"),
+        (
+            {"is": "laplace", "budget": {"is": "pure", "epsilon": 1}},
+            'epsilon is an exact number as a text, like "1/3", not 1',
+        ),
         (
             {"is": "sulq laplace", "epsilon": "1", "queries": 0},
             "must be a whole number from 1, got 0",

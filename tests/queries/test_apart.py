@@ -8,7 +8,6 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from sulq.oracles.denoised import Denoised
 
 import sulq
 from sulq.queries import summands
@@ -18,6 +17,7 @@ from sulq.queries.facts import Number
 from sulq.queries.kernel import Kernel
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Only
+from sulq.talk.denoised import Denoised
 from tests.queries.random_expressions import (
     SCHEMA,
     batch_of,

@@ -252,7 +252,7 @@ def test_a_calibration_sells_nothing_for_nothing() -> None:
     for changes in ({"weight": Fraction(0)}, {"weight": -ONE}, {"moves": -1}, {"size": 0}):
         with pytest.raises(sulq.QueryError):
             replace(Contest(1, False, 1, ONE), **changes)
-    for calibration in (Laplace(ONE, "ε = 1"), Gaussian(ONE, "ρ = 1")):
+    for calibration in (Laplace(sulq.PureDP(1)), Gaussian(sulq.ZCDP(1))):
         for cost in (Fraction(0), -ONE):
             with pytest.raises(sulq.QueryError, match="more than nothing"):
                 calibration.for_cost([PIECE], [], cost)

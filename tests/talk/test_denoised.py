@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.classes import Conjunctions
+from sulq.classes.pick import Pick
 
 col = sulq.col
 SCHEMA = sulq.Schema(
@@ -123,3 +125,16 @@ def test_what_cannot_be_asked_about_noisy_labels_is_refused() -> None:
         noisy.exact().denoised("k", "0.1")
     with pytest.raises(sulq.SulqError):
         noisy.exact().denoised("nothing", "0.1")
+
+
+def test_hypotheses_that_look_at_the_noisy_column_are_refused_however_they_name_it() -> None:
+    rows = {name: [True, False] * 50 for name in "aby"}
+    people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    curator = people.curator(epsilon=1)
+    for looking in (Conjunctions(["a", "b"]), Conjunctions()):
+        with pytest.raises(sulq.SulqError, match="'a'"):
+            curator.denoised("a", 0.2).ask(sulq.Round([Pick(looking, sulq.col("y"))], share=0.1))
+    assert curator.spent == 0
+    for question in (Pick(Conjunctions(["b"]), sulq.col("y")), Pick(Conjunctions(), sulq.col("a"))):
+        curator.denoised("a", 0.2).ask(sulq.Round([question], share=0.1))
+    assert curator.spent == Fraction(1, 5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from sulq.privacy.gf2 import Bits
 from sulq.queries.expressions import Node
 from sulq.queries.nodes import node_of
 from sulq.schema import Schema
-from sulq.wire import canonical, entry, members, reading
+from sulq.wire import canonical, entry, members, reading, shown
 
 Look = Callable[[Node], NDArray[Any]]
 """Gives an expression's value on every row."""
@@ -43,13 +43,29 @@ class Setting:
 
 
 class HypothesisClass(ABC):
-    """Finitely many hypotheses, numbered from 0. A class is plain data: a dataclass of plain fields."""
+    """Finitely many hypotheses, numbered from 0. A class is plain data: a dataclass of plain fields.
+
+    It never changes: a list or an array that it is made of is copied, because a ledger knows a question by
+    the form that it had when it was first asked.
+    """
 
     wire: ClassVar[str]
     """The name of the class in its form."""
 
     def __init_subclass__(cls) -> None:
+        known = CLASSES.get(cls.wire, cls)
+        # The same class may be defined again, as in a notebook. Another one would answer for the first.
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise QueryError(f"{cls.wire!r} is the name of {known.__qualname__} in forms: take another wire")
         CLASSES[cls.wire] = cls
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, field.name, _kept(getattr(self, field.name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # earlier versions pickled lists
 
     @property
     def form(self) -> dict[str, Any]:
@@ -107,21 +123,55 @@ def check_size(hypotheses: HypothesisClass, setting: Setting) -> int:
     return size
 
 
+class Fixed(Mapping[str, Any]):
+    """A mapping that nobody changes.
+
+    Args:
+        given: what it holds.
+    """
+
+    def __init__(self, given: Mapping[Any, Any]) -> None:
+        self._given = {str(name): _kept(each) for name, each in given.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._given[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def __repr__(self) -> str:
+        return repr(self._given)
+
+
+def _kept(value: Any) -> Any:
+    """What a class is made of, such that nobody changes it."""
+    if value is None or isinstance(value, Node | str | int | float):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return _kept(value.tolist())
+    if isinstance(value, Mapping):
+        return Fixed(value)
+    if isinstance(value, Sequence):
+        return tuple(map(_kept, value))
+    raise QueryError(
+        "a class of hypotheses is made of names, numbers, row expressions and lists of these, not of "
+        f"{shown(value)}"
+    )
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Node):
         return value.form
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    return (
-        [_plain(each) for each in value]
-        if isinstance(value, Sequence) and not isinstance(value, str)
-        else value
-    )
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _read(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return node_of(value) if "node" in value else {name: _read(each) for name, each in value.items()}
+        expression = isinstance(value.get("node"), str)  # and not the edges of a column of that name
+        return node_of(value) if expression else {name: _read(each) for name, each in value.items()}
     return tuple(map(_read, value)) if isinstance(value, list) else value

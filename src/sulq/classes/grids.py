@@ -17,6 +17,7 @@ from sulq.classes.transforms import Integers, rising, stretched, stretches
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.rules import Rule, Selected
+from sulq.numbers import whole
 from sulq.privacy.gf2 import Bits
 from sulq.queries.attributes import column_names, features_beside
 from sulq.queries.codes import Bins, bins
@@ -24,6 +25,9 @@ from sulq.queries.expressions import Compare, Constant, Node, Not, col, named
 from sulq.schema import Boolean, Category, Integer, Real
 
 Edges = Sequence[float]
+
+MOST_BINS = 2**16
+"""Of one number. A question that takes few letters to ask must not fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +195,7 @@ class Stumps(HypothesisClass):
 
     def questions(self, setting: Setting) -> list[tuple[Node, list[Node]]]:
         """For every column with something to ask: what is counted, and the questions."""
+        whole("bins", self.bins, 1, MOST_BINS)
         features = features_beside(setting.schema, self.columns, setting.label, "columns")
         names = column_names(features, setting.schema)
         every = [self._of_column(name, setting) for name in names]

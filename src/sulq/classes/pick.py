@@ -141,7 +141,11 @@ class Pick(RowQuestion):
         So the best stays the best, and to be as close to it by the right labels takes 1 − 2η of the error.
         """
         others = Schema({name: schema[name] for name in schema if name != column}, schema.unit)
-        check_size(self.hypotheses, Setting(others, self.label))  # refused if it looks at the column
+        # Refused if it looks at the column, by name or because it looks at all columns.
+        if check_size(self.hypotheses, Setting(others, self.label)) != self._size(PublicFacts(schema)):
+            raise QueryError(
+                f"these hypotheses look at {column!r}, which is wrong part of the time: name others"
+            )
         if all(leaf.name != column for leaf in self.label.leaves().values()):
             return self
         if self.label.key not in (col(column).key, (~col(column)).key):

@@ -122,6 +122,7 @@ class Shortest(RowQuestion):
 
     def check(self, public: PublicFacts, settled: Settled) -> None:
         self.plan(public, settled.epsilon)
+        _mechanisms(settled.epsilon)  # what is out of their range is refused before anything is spent
 
     def plan(self, public: PublicFacts, epsilon: Fraction) -> list[CompressionRound]:
         """The rounds that the rows suffice for; refused if that is none."""
@@ -131,8 +132,8 @@ class Shortest(RowQuestion):
         rounds: list[CompressionRound] = []
         for each in self.classes:
             size, beta = check_size(each, self._setting(public)), beta / 2
-            tested = math.ceil(max(12.4, 16 / float(epsilon)) / error * math.log(4 / beta))
             chosen = occam_rows(size, error / 4, beta / 2, float(epsilon), agnostic=False)
+            tested = math.ceil(max(12.4, 16 / float(epsilon)) / error * math.log(4 / beta))
             needed = max(chosen + tested, 2 * needed)
             if needed > left:
                 break
@@ -146,18 +147,20 @@ class Shortest(RowQuestion):
         truth, setting = rows.values(self.label), self._setting(public)
         if settled is None:
             return self._exactly(rows, truth, setting)
-        epsilon, start = settled.epsilon, 0
+        start = 0
+        choice, noise = _mechanisms(settled.epsilon)
         # There may be fewer rows than were counted, and no error may say so: then the last rounds have fewer.
         order = shuffled(rows.rows)
-        for number, (each, fresh) in enumerate(zip(self.classes, self.plan(public, epsilon), strict=False)):
+        plan = self.plan(public, settled.epsilon)
+        for number, (each, fresh) in enumerate(zip(self.classes, plan, strict=False)):
             middle, stop = start + fresh.chosen_on, start + fresh.chosen_on + fresh.tested_on
             chosen, tested = order[start:middle], order[middle:stop]
             start = stop
             wrong = each.mistakes(_on(rows, chosen), truth[chosen], setting)
-            index = choose(PermuteAndFlip(epsilon, sensitivity=1), -wrong)
+            index = choose(choice, -wrong)
             predicted = _on(rows, tested)(each.hypothesis(index, setting).expression)
             mistakes = int(np.count_nonzero(predicted != truth[tested]))
-            noisy = mistakes + int(DiscreteLaplace(1 / epsilon).sample(1)[0])
+            noisy = mistakes + int(noise.sample(1)[0])
             if noisy <= PASSED * self.error * fresh.tested_on:
                 return [number, index]
         return None
@@ -187,6 +190,11 @@ class Shortest(RowQuestion):
 
     def _setting(self, public: PublicFacts) -> Setting:
         return Setting(public.schema, condition(self.label, public.schema))
+
+
+def _mechanisms(epsilon: Fraction) -> tuple[PermuteAndFlip, DiscreteLaplace]:
+    """What chooses from a class, and the noise of a test."""
+    return PermuteAndFlip(epsilon, sensitivity=1), DiscreteLaplace(1 / epsilon)
 
 
 def _on(rows: SeenRows, places: NDArray[np.int64]) -> Look:

@@ -23,12 +23,15 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from sulq.errors import QueryError
 from sulq.numbers import rational, whole
 from sulq.privacy.parity import Sampling
 from sulq.queries.query import Neighbours
 
 Amplification = Literal["repeat", "test set"]
 MOST_RUNS = 64
+LEAST_ERROR, LEAST = 1e-12, 1e-100
+"""Below, no table has the rows, and numbers leave the range of floats."""
 
 
 def sampling_rate(epsilon: float, sampling: Sampling = "tight", neighbours: Neighbours = "replace") -> float:
@@ -38,7 +41,7 @@ def sampling_rate(epsilon: float, sampling: Sampling = "tight", neighbours: Neig
     (0.24491866240370913, 0.125)
     """
     if sampling == "paper":
-        return epsilon / 4
+        return min(1.0, epsilon / 4)
     return math.tanh(epsilon / 2) if neighbours == "replace" else -math.expm1(-epsilon)
 
 
@@ -92,6 +95,10 @@ def parity_plan(
             wrong = (beta - never) / (1 - never)
             rows = (features * math.log(2) - math.log(wrong)) / -math.log1p(-rate * error)
             plans.append(ParityPlan(math.ceil(rows), runs))
+    if not plans:
+        raise QueryError(
+            f"a chance of {beta:g} takes more than {MOST_RUNS} runs: use amplification='test set'"
+        )
     return min(plans, key=lambda plan: plan.rows)
 
 
@@ -211,6 +218,9 @@ def vc_rows(
 
 
 def _check(error: float, beta: float, epsilon: float) -> None:
-    rational("error", error, below=1)
-    rational("beta", beta, below=1)
-    rational("epsilon", epsilon)
+    least = {"error": LEAST_ERROR, "beta": LEAST, "epsilon": LEAST}
+    given = {"error": rational("error", error, below=1), "beta": rational("beta", beta, below=1)}
+    given["epsilon"] = rational("epsilon", epsilon)
+    for name, value in given.items():
+        if value < least[name]:
+            raise QueryError(f"{name} must be at least {least[name]:g} here, got {float(value):g}")

@@ -269,7 +269,7 @@ class Books:
             name: account for name, account in self.accounts.items() if account.cap is not None
         }
         expected = {*counted(self.accounts, capped_accounts), *kept}
-        for name in sorted(expected) if self._complete else ():
+        for name in sorted(expected, key=str) if self._complete else ():
             account = self.accounts.get(name)
             if account is None or kept.get(name) != row_of(account):
                 yield f"what is kept of account {name!r} is not what the entries add up to"

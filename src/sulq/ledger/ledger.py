@@ -26,7 +26,7 @@ from sulq.ledger.accounts import (
 )
 from sulq.ledger.chain import RESTORE, Entry, RunTotals, entry_in, exact_amount, head_of, runs_in
 from sulq.ledger.parts import Part
-from sulq.ledger.purpose import HEAD, JSON, differences, purpose_in, terms, whole
+from sulq.ledger.purpose import HEAD, JSON, differences, purpose_in, schema_faults, terms, whole
 from sulq.ledger.record import Record, find, spent_at
 from sulq.ledger.sqlite import SqliteStore
 from sulq.ledger.store import Store
@@ -107,7 +107,7 @@ class Ledger:
         store = path if isinstance(path, Store) else SqliteStore(path, read_only=True)
         try:
             unit, total, facts, schema = purpose_in(store.declared())
-        except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
             raise LedgerError(f"ledger {store.name} no longer says what it was made for; {RESTORE}") from None
         return cls(store, unit, total, facts, schema=schema)
 
@@ -280,7 +280,7 @@ class Ledger:
         Args:
             seal: one that was seen before, and must be the ledger's still or that of an earlier entry.
         """
-        return self._record.faults(self.total, seal)
+        return [*schema_faults(self.facts, self.schema), *self._record.faults(self.total, seal)]
 
     def close(self) -> None:
         """Let go of the store; a ledger in memory is gone."""

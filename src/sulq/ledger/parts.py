@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NoReturn, Protocol
 
 from sulq.errors import BudgetError, SulqError
+from sulq.numbers import rational
 from sulq.privacy.memory import refuse_copy
 from sulq.wire import check_run, digest
 
@@ -67,6 +69,8 @@ class Part:
         self._lock = threading.Lock()
         self._parts: list[Part] = []
         self._taken: dict[tuple[str, str], Fraction] = {}
+        self._asking: Counter[tuple[str, str]] = Counter()  # how many threads ask each question now
+        self._charged: set[tuple[str, str]] = set()
         self._sum = Fraction(0)
 
     @property
@@ -102,7 +106,8 @@ class Part:
         Traceback (most recent call last):
         sulq.errors.BudgetError: the part of epsilon = 0.25 exceeds what is left, 0.125, by 0.125; ...
         """
-        part = Part(self.unit, share * self.limit)
+        # A share below 0 would give this part more than it has.
+        part = Part(self.unit, rational("share", share, most=1) * self.limit)
         with self._lock:
             if part.limit > self.left:
                 raise BudgetError(self.unit, part.limit, max(Fraction(0), self.left), what="the part")
@@ -116,18 +121,32 @@ class Part:
         """
         key = run, digest(question)
         with self._lock:
-            if key in self._taken:
-                return False
-            if cost > self.left and (self._parts or not self.whole):
-                raise BudgetError(self.unit, cost, max(Fraction(0), self.left))
-            self._taken[key] = cost
-            self._sum += cost
-            return True
+            new = key not in self._taken
+            if new:
+                if cost > self.left and (self._parts or not self.whole):
+                    raise BudgetError(self.unit, cost, max(Fraction(0), self.left))
+                self._taken[key] = cost
+                self._sum += cost
+            self._asking[key] += 1
+            return new
 
-    def give_back(self, run: str, question: str) -> None:
-        """Forget a question that was not charged after all."""
+    def done(self, run: str, question: str, charged: bool) -> None:
+        """Say how a question went that was taken. It is forgotten if no thread was, or may yet be, charged.
+
+        Args:
+            run: the name of the run.
+            question: the question, as text.
+            charged: whether it was charged, now or before.
+        """
+        key = run, digest(question)
         with self._lock:
-            self._sum -= self._taken.pop((run, digest(question)), Fraction(0))
+            self._asking[key] -= 1
+            if charged:
+                self._charged.add(key)
+            if self._asking[key] == 0:
+                del self._asking[key]
+                if key not in self._charged:
+                    self._sum -= self._taken.pop(key)
 
     def release(
         self,
@@ -149,15 +168,18 @@ class Part:
         '20187'
         """
         check_run(run)
-        taken = self.take(run, question, cost)
+        self.take(run, question, cost)
+        charged = True  # what is interrupted counts as charged
         try:
-            if taken and self._parts:
+            # Also if another thread counted the question: that one may be refused, and this one charged.
+            if self._parts:
                 self._check_promises(ledger, run, question, formerly, cost)
             return ledger.release(run, question, cost, answer, account=account, formerly=formerly)
         except SulqError:
-            if taken and not ledger.charged(run, question, formerly=formerly):
-                self.give_back(run, question)
+            charged = ledger.charged(run, question, formerly=formerly)
             raise
+        finally:
+            self.done(run, question, charged)
 
     def _check_promises(
         self, ledger: Book, run: str, question: str, formerly: str | None, cost: Fraction

@@ -41,7 +41,7 @@ def whole(schema: JSON) -> dict[str, str]:
 def purpose_in(kept: Mapping[str, str]) -> tuple[str, Fraction, dict[str, JSON], JSON]:
     """The unit, the total, the facts and the schema that a file was made for.
 
-    Raises KeyError, TypeError, ValueError or ZeroDivisionError if it no longer says so.
+    Raises AttributeError, KeyError, TypeError, ValueError or ZeroDivisionError if it no longer says so.
     """
     facts = {
         name.removeprefix(FACT): json.loads(value)
@@ -80,6 +80,13 @@ def _schemas(kept: Mapping[str, str], given: Mapping[str, str]) -> str:
         )
     found = changes(before, after)
     return f"the schema is another ({'; '.join(found) or 'it is written in another way'})"
+
+
+def schema_faults(facts: Mapping[str, JSON], schema: JSON) -> list[str]:
+    """What is wrong with a schema that is kept beside the fact that is its hash."""
+    kept = {f"{FACT}{SCHEMA}": canonical(facts[SCHEMA])} | whole(schema) if SCHEMA in facts else {}
+    wrong = SCHEMA in kept and _schema(kept) is None
+    return ["the schema that is kept is not the one that the ledger was made for"] if wrong else []
 
 
 def _schema(known: Mapping[str, str]) -> Any:

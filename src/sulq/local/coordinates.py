@@ -104,7 +104,7 @@ class CoordinateReport(Tallied, FormedRandomizer):
 
     def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The mean vector."""
-        balance = sums_of(tally, len(self.lows)).astype(np.float64)
+        balance = sums_of(tally, len(self.lows), -1, 1).astype(np.float64)
         return (np.array(self.lows) + self.highs) / 2 + self._reach * balance / people(tally.reports)
 
     def variance(self, n: int) -> float:

@@ -13,7 +13,7 @@ from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import codes, logarithm
 from sulq.local.support import Support
 from sulq.local.tails import Bounded
-from sulq.local.tally import Tallied, Tally, counts_of
+from sulq.local.tally import Tallied, Tally, histogram_of
 
 
 class FrequencyReport(Tallied, FormedRandomizer):
@@ -94,4 +94,4 @@ class NumberedReport(FrequencyReport):
 
     def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The k frequencies."""
-        return self.support.frequencies(self.supporting(counts_of(tally, self.reports)), tally.reports)
+        return self.support.frequencies(self.supporting(histogram_of(tally, self.reports)), tally.reports)

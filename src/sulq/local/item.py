@@ -27,7 +27,7 @@ from sulq.queries.nodes import node_of
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
-from sulq.wire import canonical, digest, reading
+from sulq.wire import canonical, digest, exact, reading
 
 Method = Literal["best", "paper"]
 MOST_ROWS = 2**31
@@ -172,7 +172,8 @@ class Item(Versioned):
         expressions = (given[name] for name in ("value", "group", "condition"))
         value, group, condition = (None if node is None else node_of(node) for node in expressions)
         shape, rows, method = shape_of(given["shape"]), given["rows"], given["method"]
-        item = cls(given["schema"], shape, given["epsilon"], value, group, condition, rows, method)
+        epsilon: Any = exact(given["epsilon"], "epsilon")
+        item = cls(given["schema"], shape, epsilon, value, group, condition, rows, method)
         # Both ends must draw and read reports by the same chances, to the last step.
         if canonical(item.randomizer.form) != canonical(given["randomizer"]):
             raise QueryError(f"this item is reported by a {item.described} here, and the form has another")

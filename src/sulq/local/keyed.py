@@ -23,7 +23,7 @@ from sulq.local.kary import MOST_POSSIBILITIES
 from sulq.local.onehot import numbered_response
 from sulq.local.randomizer import codes
 from sulq.local.tails import Bounded, by_frequency, people
-from sulq.local.tally import Tallied, Tally, counts_of
+from sulq.local.tally import Tallied, Tally, histogram_of
 from sulq.numbers import Numeric, whole
 
 Floats = NDArray[np.float64]
@@ -151,7 +151,7 @@ class KeyedReport(Tallied, FormedRandomizer):
     def _supporting(self, tally: Tally) -> tuple[NDArray[np.int64], int]:
         """How many reports about each coordinate support each of the 2k possibilities, and how many there
         are."""
-        histogram = counts_of(tally, self._kinds)
+        histogram = histogram_of(tally, self._kinds)
         return self.inner.supporting(histogram.reshape(len(self.lows), -1)), people(tally.reports)
 
     def _sizes(self, supporting: NDArray[np.int64], n: int) -> Floats:

@@ -91,7 +91,7 @@ class LaplaceReport(Tallied, FormedRandomizer):
 
     def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one. Its bias is below 10^-25 of the noise."""
-        [total] = sums_of(tally, 1).tolist()
+        [total] = sums_of(tally, 1, -self.margin, STEPS + self.margin).tolist()
         return np.array([self.low + self._step * float(total) / people(tally.reports)])
 
     def variance(self, n: int) -> float:
@@ -106,26 +106,27 @@ class LaplaceReport(Tallied, FormedRandomizer):
         return self.tails.radius(n, beta)
 
     def influence(self, n: int) -> float:
-        return self._step * (STEPS + 2 * self._margin) / people(n)
+        return self._step * (STEPS + 2 * self.margin) / people(n)
 
     @property
     def _step(self) -> float:
         return (self.high - self.low) / STEPS
 
     @property
-    def _margin(self) -> int:
+    def margin(self) -> int:
+        """How many steps outside the interval a report is, at most."""
         return math.ceil(FARTHEST * self.noise.scale)
 
     def within(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Reports, none of them too far out."""
-        return within(reports, -self._margin, STEPS + self._margin)
+        return within(reports, -self.margin, STEPS + self.margin)
 
     def _chance(self, report: int, on_grid: int) -> Fraction:
         """Pr[on_grid + noise = report]; at the ends also all beyond: p^|k|/(1 + p), and in between
         (1 − p)/(1 + p)·p^|k|."""
-        if not -self._margin <= report <= STEPS + self._margin:
+        if not -self.margin <= report <= STEPS + self.margin:
             return Fraction(0)
-        at_end = report in (-self._margin, STEPS + self._margin)
+        at_end = report in (-self.margin, STEPS + self.margin)
         p, far = (_power(-Fraction(k) / self.noise.scale) for k in (1, abs(report - on_grid)))
         with arithmetic():
             return Fraction(far * (1 if at_end else 1 - p) / (1 + p))

@@ -88,7 +88,8 @@ class PaperReport(Tallied, FormedRandomizer):
     def estimate_of(self, tally: Tally) -> Floats:
         """The mean vector; for groups and vectors, a row for each group."""
         lows, highs = self._bounds
-        off_middle = sums_of(tally, lows.size).astype(np.float64) / (2 * STEPS)
+        farthest = STEPS + 2 * self.inner.margin
+        off_middle = sums_of(tally, lows.size, -farthest, farthest).astype(np.float64) / (2 * STEPS)
         means = (lows + highs) / 2 + (highs - lows) * off_middle * lows.size / people(tally.reports)
         return means.reshape(self.shape.size, -1) if isinstance(self.shape, Keyed) else means
 

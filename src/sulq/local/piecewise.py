@@ -94,7 +94,7 @@ class PiecewiseReport(Tallied, FormedRandomizer):
 
     def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one."""
-        [total] = sums_of(tally, 1).tolist()
+        [total] = sums_of(tally, 1, 0, CELLS - 1).tolist()
         mean = float(total) / people(tally.reports)
         return np.array([self._middle + self._unit * (mean - (CELLS - 1) / 2)])
 

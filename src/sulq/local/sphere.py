@@ -34,6 +34,8 @@ from sulq.privacy.coins import random_bytes
 Floats = NDArray[np.float64]
 
 _STEP_PARTS = 2.0**26
+# One report's coordinate in steps of 2^-52, with room for the rounding of its length.
+_LONGEST = 2**52 + 2**30
 # So many numbers are tallied at once, or else one report.
 _NUMBERS = 2**18
 
@@ -111,7 +113,7 @@ class SphereReport(Tallied, FormedRandomizer):
 
     def estimate_of(self, tally: Tally) -> Floats:
         """The mean vector."""
-        total = sums_of(tally, self.d).astype(np.float64) / _STEP_PARTS**2
+        total = sums_of(tally, self.d, -_LONGEST, _LONGEST).astype(np.float64) / _STEP_PARTS**2
         return np.asarray(self._reach * total) / people(tally.reports)
 
     def variance(self, n: int) -> float:

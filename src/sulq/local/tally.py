@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
 from sulq.local.forms import VERSION, Versioned, opened
+from sulq.numbers import whole
 
+MOST_REPORTS = 2**60
 _SPLIT = 24
 # So many numbers below 2^_SPLIT, or twice as large, add up to less than 2^53, so floats add them exactly.
 _MANY = 2**26
@@ -45,8 +47,7 @@ class Tally(Versioned):
     sums: NDArray[Any]
 
     def __post_init__(self) -> None:
-        if isinstance(self.reports, bool) or not isinstance(self.reports, int) or self.reports < 0:
-            raise QueryError(f"a tally is of a whole number of reports, not {self.reports!r}")
+        whole("the number of reports of a tally", self.reports, 0, MOST_REPORTS)
         object.__setattr__(self, "sums", _whole(self.sums))
 
     def __reduce__(self) -> tuple[type[Tally], tuple[Any, ...]]:
@@ -93,20 +94,37 @@ class Tallied(ABC):
         return self.estimate_of(self.tally(reports))
 
 
-def sums_of(tally: Tally, size: int) -> NDArray[Any]:
-    """The sums of a tally, if it has so many: else it is another randomizer's."""
-    if tally.sums.shape != (size,):
+def sums_of(tally: Tally, size: int, least: int, most: int) -> NDArray[Any]:
+    """The sums of a tally, if so many reports can have them; else it is another randomizer's, or made up.
+
+    So a tally that somebody made up counts for no more than as many made-up reports would.
+
+    Args:
+        tally: the tally.
+        size: how many sums it has.
+        least: the least that one report adds to a sum.
+        most: the most that one report adds to a sum.
+    """
+    sums, reports = tally.sums, tally.reports
+    if sums.shape != (size,):
+        raise QueryError(f"a tally of these reports has {size} sums, not {len(sums)}: take its own item")
+    if sums.min(initial=0) < least * reports or sums.max(initial=0) > most * reports:
         raise QueryError(
-            f"a tally of these reports has {size} sums, not {len(tally.sums)}: take its own item"
+            f"a sum of this tally is not one that {reports} reports add up to: take the tally's own item"
         )
-    return tally.sums
+    return sums
 
 
 def counts_of(tally: Tally, size: int) -> NDArray[np.int64]:
     """The same where each sum counts some of the reports."""
-    counts = sums_of(tally, size)
-    if counts.dtype == object or counts.min(initial=0) < 0 or counts.max(initial=0) > tally.reports:
-        raise QueryError("a sum of this tally counts more reports than there are: take the tally's own item")
+    return sums_of(tally, size, 0, 1)
+
+
+def histogram_of(tally: Tally, size: int) -> NDArray[np.int64]:
+    """The same where every report is counted once."""
+    counts = counts_of(tally, size)
+    if sum(counts.tolist()) != tally.reports:
+        raise QueryError("a tally of these reports counts every report once: take the tally's own item")
     return counts
 
 

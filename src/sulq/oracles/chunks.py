@@ -26,6 +26,7 @@ from sulq.sources.rows import Rows, rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.offer import Offer
+from sulq.talk.row_questions import RowQuestion
 from sulq.wire import canonical, check_run, digest
 
 CHUNKS = "(chunks)"
@@ -133,7 +134,8 @@ class ChunkCurator(Curator):
         """How far off each answer would be by its noise, but for a chance of `beta` each; see `Curator`."""
         alone = self._of(np.arange(self._size))
         errors = [alone.error(self._alone(query), beta)[0] for query in self._queries(round_)]
-        scales = [self._scale(query) for query in round_.queries]
+        # What is said in shares of the population holds for all rows as it is.
+        scales = [1.0 if _in_shares(query) else self._scale(query) for query in round_.queries]
         return [None if error is None else scale * error for error, scale in zip(errors, scales, strict=True)]
 
     def part(self, share: Numeric) -> Curator:
@@ -217,7 +219,8 @@ class ChunkCurator(Curator):
         for place in range(first, self.chunks):
             charged = self._each * self.offer.total if self.as_printed or place == 0 else Fraction(0)
             question = json.dumps({"chunk": place})
-            if self.ledger.release(CHUNKS, question, charged, lambda: name) == name:
+            taken = self.ledger.release(CHUNKS, question, charged, lambda: name, account=self.account)
+            if taken == name:
                 return place
         raise BudgetError("chunks", requested=Fraction(1), remaining=Fraction(0))
 
@@ -231,6 +234,10 @@ class ChunkCurator(Curator):
         seed = self.ledger.release(ORDER, "seed", Fraction(0), lambda: secrets.token_hex(16))
         drawn = hashlib.shake_256(bytes.fromhex(seed)).digest(8 * self.source.rows)
         return np.argsort(np.frombuffer(drawn, dtype="<u8"), kind="stable")
+
+
+def _in_shares(query: Question) -> bool:
+    return isinstance(query, RowQuestion) and query.measured_in == "share"
 
 
 def _check(run: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric
-from sulq.privacy.budget import budget
+from sulq.privacy.budget import PureDP, budget
 from sulq.privacy.calibration import Calibration, Gaussian, Laplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 
@@ -28,8 +28,7 @@ def calibrated(
         if queries is not None:
             raise QueryError("a number of queries is only for the SuLQ paper's calibrations")
         given = budget(epsilon, delta, rho)
-        tight = Laplace if given.unit == "epsilon" else Gaussian
-        return tight(given.total, given.describe())
+        return Laplace(given) if isinstance(given, PureDP) else Gaussian(given)
     if queries is None or epsilon is None or rho is not None:
         raise QueryError(f"{calibration} needs epsilon and the number of queries beforehand, and no rho")
     if calibration == "sulq-laplace" and delta is None:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from sulq.errors import QueryError
+from sulq.privacy.budget import ZCDP, ApproxDP, Budget, BudgetUnit, PureDP
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms
@@ -49,21 +50,30 @@ class Laplace:
 
     >>> one = Fraction(1)
     >>> count = SumFacts(one, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)
-    >>> Laplace(Fraction(1), "ε = 1").for_cost([count, count], [], Fraction(1, 10)).noises[0]
+    >>> Laplace(PureDP(1)).for_cost([count, count], [], Fraction(1, 10)).noises[0]
     DiscreteLaplace(scale=Fraction(20, 1))
     """
 
-    total: Fraction
-    promise: str
-    unit: str = "epsilon"
+    budget: PureDP
+
+    def __post_init__(self) -> None:
+        _check_unit(self.budget, "epsilon")
+
+    @property
+    def unit(self) -> BudgetUnit:
+        return self.budget.unit
+
+    @property
+    def total(self) -> Fraction:
+        return self.budget.total
 
     @property
     def form(self) -> dict[str, Any]:
         """The calibration as plain data; `sulq.privacy.reading.calibration_of` reads it back."""
-        return {"is": "laplace", "total": str(self.total), "promise": self.promise}
+        return {"is": "laplace", "budget": self.budget.form}
 
     def describe(self) -> str:
-        return self.promise
+        return self.budget.describe()
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
         loads = [facts.moves1 * facts.weight / _size(facts) for facts in sums]
@@ -100,17 +110,26 @@ class Gaussian:
     only known to be ε-differentially private costs ε²/2: four times that.
     """
 
-    total: Fraction
-    promise: str
-    unit: str = "rho"
+    budget: ZCDP | ApproxDP
+
+    def __post_init__(self) -> None:
+        _check_unit(self.budget, "rho")
+
+    @property
+    def unit(self) -> BudgetUnit:
+        return self.budget.unit
+
+    @property
+    def total(self) -> Fraction:
+        return self.budget.total
 
     @property
     def form(self) -> dict[str, Any]:
         """The calibration as plain data; `sulq.privacy.reading.calibration_of` reads it back."""
-        return {"is": "gaussian", "total": str(self.total), "promise": self.promise}
+        return {"is": "gaussian", "budget": self.budget.form}
 
     def describe(self) -> str:
-        return self.promise
+        return self.budget.describe()
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
         loads = [facts.moves2 * (facts.weight / _size(facts)) ** 2 for facts in sums]
@@ -146,6 +165,12 @@ class Gaussian:
             if isinstance(noise, DiscreteGaussian)
         ]
         return Terms(_cost_up(sum(costs, Fraction(0))), noises)
+
+
+def _check_unit(budget: Budget, unit: BudgetUnit) -> None:
+    """What is promised in words and what may be spent are one thing, so that neither misstates the other."""
+    if budget.unit != unit:
+        raise QueryError(f"{budget.describe()} is spent in {budget.unit}, and this calibration spends {unit}")
 
 
 def per_number(beta: Fraction | float, numbers: int) -> float:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sulq.errors import QueryError
 from sulq.numbers import rational
+from sulq.privacy.budget import budget_of
 from sulq.privacy.calibration import Calibration, Gaussian, Laplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
-from sulq.wire import entry, exact, members, reading, shown
+from sulq.wire import entry, exact, members, reading
 
 
 def calibration_of(form: Any) -> Calibration:
     """The calibration with this form.
 
-    >>> calibration_of({"is": "laplace", "total": "1", "promise": "ε = 1 (pure)"})
-    Laplace(total=Fraction(1, 1), promise='ε = 1 (pure)', unit='epsilon')
+    >>> calibration_of({"is": "laplace", "budget": {"is": "pure", "epsilon": "1"}})
+    Laplace(budget=PureDP(epsilon=Fraction(1, 1)))
     >>> calibration_of({"is": "cauchy"})
     Traceback (most recent call last):
     sulq.errors.QueryError: 'cauchy' is not a known calibration; known are gaussian, laplace, ...
@@ -29,8 +29,8 @@ def calibration_of(form: Any) -> Calibration:
 
 
 CALIBRATIONS: dict[str, tuple[tuple[str, ...], Callable[..., Calibration]]] = {
-    "laplace": (("total", "promise"), Laplace),
-    "gaussian": (("total", "promise"), Gaussian),
+    "laplace": (("budget",), Laplace),
+    "gaussian": (("budget",), Gaussian),
     "sulq laplace": (("epsilon", "queries"), SulqLaplace),
     "sulq gaussian": (("epsilon", "delta", "queries"), SulqGaussian),
 }
@@ -38,7 +38,7 @@ CALIBRATIONS: dict[str, tuple[tuple[str, ...], Callable[..., Calibration]]] = {
 
 
 def _value(name: str, given: Any) -> Any:
-    """A setting: words, a number of queries, which the calibration checks, or an exact number."""
-    if name == "promise" and not isinstance(given, str):
-        raise QueryError(f"a promise is a text, not {shown(given)}")
-    return given if name in ("promise", "queries") else rational(name, exact(given, name))
+    """A setting: a budget, a number of queries, which the calibration checks, or an exact number."""
+    if name == "budget":
+        return budget_of(given)
+    return given if name == "queries" else rational(name, exact(given, name))

@@ -27,6 +27,7 @@ from sulq.queries.query import Neighbours
 from sulq.runs.outcome import Outcome, RunBudget, spending
 from sulq.sources.source import Source
 from sulq.talk.offer import Offer
+from sulq.wire import check_run
 
 GOES_ON = "the same run goes on from there, and pays for nothing twice"
 Tell = Callable[[AskedRound, bool], None]
@@ -72,6 +73,7 @@ class Run:
 
     def check(self) -> None:
         """Refuse what public facts alone can refuse. A ledger would bind the data, so none is made."""
+        check_run(self.name)
         first = next(self.learner.rounds(self.source.schema))
         if self.budget is None:
             return

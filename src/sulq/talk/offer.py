@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration
 from sulq.privacy.noise import Noise
 from sulq.privacy.reading import calibration_of
@@ -50,7 +50,7 @@ class Offer:
 
     >>> import sulq
     >>> from sulq.privacy.calibration import Laplace
-    >>> offer = Offer(sulq.Schema({"sick": sulq.Boolean()}), Laplace(Fraction(1), "ε = 1 (pure)"), rows=1000)
+    >>> offer = Offer(sulq.Schema({"sick": sulq.Boolean()}), Laplace(sulq.PureDP(1)), rows=1000)
     >>> round_ = sulq.Round([sulq.count(where="sick")], share=0.1)
     >>> offer.cost(round_), offer.error(round_, beta=0.05)
     (Fraction(1, 10), [30.0])
@@ -64,6 +64,9 @@ class Offer:
     allowance: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
+        make_rational(self, "allowance", most=1)
+        if self.rows is not None:
+            whole("rows", self.rows, 0, MOST_ROWS)
         if self.neighbours not in get_args(Neighbours):
             raise QueryError(f"neighbours are 'replace' or 'add-remove', not {self.neighbours!r}")
         if self.unit == "queries" and self.neighbours != "replace":
@@ -125,9 +128,9 @@ class Offer:
                 Schema.of(dict(given["schema"])),
                 calibration_of(given["calibration"]),
                 given["neighbours"],
-                None if given["rows"] is None else whole("rows", given["rows"], 0, MOST_ROWS),
+                given["rows"],
                 given["truncate"],
-                rational("allowance", exact(given["allowance"], "an allowance"), most=1),
+                Fraction(exact(given["allowance"], "an allowance")),
             )
 
     def to_json(self) -> str:
