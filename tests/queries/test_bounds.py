@@ -17,7 +17,7 @@ from sulq.queries.scope import Batch, Scope
 from tests.queries.random_expressions import SCHEMA, batch_of, queries, row, scalars, vectors
 
 many = settings(
-    max_examples=300,
+    max_examples=200,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
