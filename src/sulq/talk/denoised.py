@@ -177,7 +177,11 @@ def _total(query: Query, value: Node, by: tuple[Node, ...]) -> Query:
 
 def _combined(query: Question, answers: list[Answer], asked: Sequence[Any], scope: Scope) -> Answer:
     [first, *_] = answers
-    if not isinstance(query, Query) or (len(asked) == 1 and asked[0].statistic == query.statistic):
+    if not isinstance(query, Query):
+        return first
+    # Groups that look at the label were asked for as the coordinates of a vector, in no shape of their own.
+    same_shape = asked[0].statistic == query.statistic and len(asked[0].by) == len(query.by)
+    if len(asked) == 1 and same_shape:
         return first
     # What was asked instead are totals, so their laws are those of sums.
     parts = [Part(np.ravel(answer.value), cast(PlainLaw, answer.law)) for answer in answers]
