@@ -12,6 +12,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.consistency import Floats
 from sulq.hypotheses.figures import Figures
 from sulq.hypotheses.hypothesis import words
+from sulq.pictures.svg import plain
 from sulq.queries.codes import Bins, bins
 from sulq.queries.expressions import Constant, Node
 from sulq.queries.scope import scope_of
@@ -58,6 +59,13 @@ class Measure:
             raise QueryError(f"a measure is one of {', '.join(get_args(Kind))}, not {self.kind!r}")
         if (self.kind == "quantile") != (self.level is not None and 0 < self.level < 1):
             raise QueryError("a quantile has a level between 0 and 1, and nothing else has one")
+
+    def outlook(self, figures: Figures) -> str:
+        """How far off such figures would be in the middle of them, for people."""
+        many, quiet = figures.telling.size, figures.telling.size - int(figures.telling.sum())
+        unit = {"share": " %", "count": " rows"}.get(self.kind, "")
+        off = float(np.median(figures.radius)) * (100 if self.kind == "share" else 1)
+        return f"± {plain(off, 2)}{unit}" + (f"; {quiet:,} of {many:,} within the noise" if quiet else "")
 
     def shown(self, figures: Figures) -> list[str]:
         """Figures for people."""

@@ -84,7 +84,7 @@ class Tabulation(Hypothesis):
     @property
     def labels(self) -> tuple[tuple[str, ...], ...]:
         """What the places of each axis are called."""
-        given = self._cells.answer.axes
+        given = self._answer_to(None, False).answer.axes
         return tuple(
             axis.labels or tuple(map(str, range(size))) for axis, size in zip(given, self._shape, strict=True)
         )
@@ -98,7 +98,7 @@ class Tabulation(Hypothesis):
                 keeps all.
             beta: the chance that one of these figures is not within its bounds.
         """
-        kept = tuple(range(len(self.by))) if by is None else tuple(self._axis(each) for each in by)
+        kept = self._parts[0] if by is None else tuple(self._axis(each) for each in by)
         if name not in self.names or kept != tuple(sorted(set(kept))):
             raise QueryError(
                 f"there is no {name!r} by {by}; there are {', '.join(self.names)} by {self.axes}"
@@ -152,7 +152,7 @@ class Tabulation(Hypothesis):
     @property
     def expression(self) -> Node:
         measure = next((each for each in self.measures if each.kind != "count"), self.measures[0])
-        value = self._figures(measure, tuple(range(len(self.by))), BETA).value
+        value = self._figures(measure, self._parts[0], BETA).value
         if not self.by:
             return Constant(float(value))
         return lookup(self.by[0] if len(self.by) == 1 else Cross(self.by), np.ravel(value).tolist())
@@ -179,6 +179,14 @@ class Tabulation(Hypothesis):
             if quiet:
                 parts.append(f"{name}: {quiet:,} of {telling.size:,} are within the noise (in brackets).")
         return "\n".join(parts)
+
+    @property
+    def outlook(self) -> str:
+        """What to expect of such a table, in words: of a rehearsal, whose rows spread evenly."""
+        lines = ["If rows spread evenly over the cells, figures are off by at most, at 95 %:"]
+        for name, measure in zip(self.names, self.measures, strict=True):
+            lines.append(f"  {name}: {measure.outlook(self._figures(measure, self._parts[0], BETA))}")
+        return "\n".join(lines)
 
     @property
     def _only(self) -> str:
@@ -244,10 +252,6 @@ class Tabulation(Hypothesis):
     def _shape(self) -> tuple[int, ...]:
         scope = scope_of(self.schema)
         return tuple(scope.code(group).size for group in self.by)
-
-    @property
-    def _cells(self) -> Asked:
-        return self._answer_to(None, False)
 
     def _answer_to(self, value: Node | None, edges: bool) -> Asked:
         key = None if value is None else value.key

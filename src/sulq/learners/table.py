@@ -72,7 +72,7 @@ class Table(Learner[Tabulation]):
     where: str | Node | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     margins: bool = False
-    whole: bool = False
+    whole: bool = field(default=False, metadata={"asks": False})
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Tabulation]:

@@ -52,6 +52,8 @@ class Rehearsal:
     total: Fraction
     rows: int | None = None
     """How many rows were made up; none where the first round is all there is to know."""
+    hypothesis: Hypothesis | None = None
+    """What was learned from them."""
 
     @property
     def cost(self) -> Fraction:
@@ -90,8 +92,8 @@ def rehearse(
             return plan
         curator = source.curator(epsilon, delta, rho, neighbours=neighbours, ledger=IN_MEMORY)
         watched = Watched(curator)
-        learner.learn(watched)
-        return Rehearsal(tuple(watched.asked), offer.promise, offer.unit, offer.total, rows)
+        learned = learner.learn(watched)
+        return Rehearsal(tuple(watched.asked), offer.promise, offer.unit, offer.total, rows, learned)
     finally:
         source.close()
 
