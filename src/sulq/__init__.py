@@ -15,6 +15,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
+from sulq.learners.table import Table
 from sulq.learners.unknown_rate import learn_at_unknown_rate
 from sulq.ledger.ledger import Ledger
 from sulq.oracles.crowd import Crowd
@@ -77,6 +78,7 @@ __all__ = [
     "Select",
     "Source",
     "SulqError",
+    "Table",
     "Unit",
     "bins",
     "choose",

@@ -13,7 +13,7 @@ from typing import NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.arguments import add_learn
+from sulq.commands.arguments import add_learn, add_table
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
 from sulq.commands.tables import ledger_tables, schema_table
@@ -111,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--table", help="the table, if the data is a DuckDB database")
     action.set_defaults(run=_show)
 
+    add_table(commands, learn)
     add_learn(commands, learn)
     add_plan(commands)
 

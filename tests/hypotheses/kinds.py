@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+
 import sulq
-from sulq.hypotheses import Centres, Components, Halfspace, Origin, ParityRule, Rule, Selected, Tree
+from sulq.hypotheses import (
+    Centres,
+    Components,
+    Halfspace,
+    Origin,
+    ParityRule,
+    Rule,
+    Selected,
+    Tabulation,
+    Tree,
+)
+from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.tree import End, Split
 from sulq.queries.expressions import Constant
+from sulq.talk.answers import Answer, Axis
+from sulq.talk.laws import Noise
 from sulq.theory import MaskedParityRule, masked_parity_schema
 
 col = sulq.col
@@ -24,7 +40,14 @@ SCHEMA = sulq.Schema(
 ORIGIN = Origin("ID3", "ε = 1 (pure)", "tree", 4)
 ENDS = (End(0, (8.25, -2.0, 0.1)), End(2, (0.0, 5.0, 1e-3)), End(1, (1.0, 1.0, 1.0)))
 ROOT = Split(0, (Split(1, ENDS[:2]), ENDS[2], ENDS[0], ENDS[2]))
+LAW = Noise("laplace", Fraction(3), Fraction(1, 2), numbers=2)
 SELECTED = sulq.lookup(sulq.cross("plan", sulq.bins("age", [65])), [0, 1, 1, 0, 1, 0]) > 0
+TABLE = (
+    Asked(None, (0,), (), Answer(np.array([8.0, -2.0]), LAW, (Axis("column 'old'", ("false", "true")),))),
+    Asked(col("age"), (0,), (18.0, 65.0), Answer(np.array([[1.0, 5.0, 2.5], [0.0, 1.0, 9.0]]), LAW)),
+    Asked(col("income") - 499_999.25, (0,), (), Answer(np.array([1e6, -0.5]), LAW)),
+)
+MEASURES = (Measure("count"), Measure("quantile", col("age"), 0.5), Measure("mean", col("income")))
 KINDS: dict[str, sulq.Hypothesis] = {
     "tree": Tree(SCHEMA, ORIGIN, col("plan"), (sulq.bins("age", [18, 40.5, 65]), col("old")), ROOT),
     "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
@@ -35,9 +58,10 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "components": Components(SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4),
     "halfspace": Halfspace(SCHEMA, ORIGIN, "old", ("age", "income"), (0.5, 2.0), -1.0, None),
     "halfspace_of_a_category": Halfspace(SCHEMA, None, "plan", ("age",), (0.5,), 0.0, ("full", "some")),
+    "table": Tabulation(SCHEMA, ORIGIN, (col("old"),), col("age") > 3, MEASURES, True, TABLE),
     "masked_parity": MaskedParityRule(
         masked_parity_schema(2), ORIGIN, ("x0", "x1"), "index", "switch", (1, 0), 1
     ),
 }
-FORMER = {name: Path(__file__).with_name("version_0") / f"{name}.json" for name in KINDS}
-"""What version 0 wrote to a file."""
+FORMER = {name: Path(__file__).with_name("version_0") / f"{name}.json" for name in KINDS if name != "table"}
+"""What version 0 wrote to a file. It knew no tables."""

@@ -34,6 +34,10 @@ LEARNERS: dict[str, Any] = {
     "components": sulq.PCA(2),
     "directions": sulq.SVD(2),
     "conjunction": sulq.Conjunction("y", share=1),
+    "table": sulq.Table(
+        ["town", "a"], sums=["pay"], means=["pay"], shares=["y"], medians=["age", "pay"], whole=True
+    ),
+    "table of all": sulq.Table(means=["pay"], where=col("a")),
     "stumps": sulq.Select(sulq.classes.Stumps(), "y"),
     "thresholds": sulq.Select(sulq.classes.Thresholds("age", [1, 5]), "y"),
     "intervals": sulq.Select(sulq.classes.Intervals("pay", [1, 50]), "y"),

@@ -205,6 +205,8 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.Perceptron("y", list(SIDES)), "1"),
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),
     (sulq.theory.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),
+    (sulq.Table(["p", "q"], shares=["y"], medians=["a"], bins={"a": [20, 31]}, margins=True), "1e-9"),
+    (sulq.Table(["p"], sums=[sulq.features("a")], means=[sulq.features("b")]), "1e-9"),
 ]
 
 

@@ -82,6 +82,10 @@ def test_by_default_nothing_is_learned_from_whose_row_it_is(
 
 PID = sulq.col("pid")
 NAMED: dict[str, Callable[[], Any]] = {
+    "Table": lambda: sulq.Table(["pid"]),
+    "Table's sums": lambda: sulq.Table(sums=["pid"]),
+    "Table's quantiles": lambda: sulq.Table(quantiles={"pid": [0.5]}),
+    "Table's condition": lambda: sulq.Table(where=PID > 0),
     "ID3": lambda: sulq.ID3("y", ["pid"]),
     "ID3's label": lambda: sulq.ID3("pid"),
     "KMeans": lambda: sulq.KMeans(2, ["pid", "x"]),

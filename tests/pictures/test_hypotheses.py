@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ET
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
@@ -16,9 +18,13 @@ from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.rules import ONE, ParityRule, Rule, Selected
+from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import End, Split, Tree
+from sulq.talk.answers import Answer, Axis
+from sulq.talk.laws import Noise
 from sulq.theory.masked_parity import MaskedParityRule
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -58,6 +64,13 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
     if kind is Selected:
         rule = Rule(schema, None, tuple(sulq.col(name) > 1 for name in names))
         return Selected(schema, ORIGIN, rule.expression, rule.describe())
+    if kind is Tabulation:
+        schema = sulq.Schema({"is": sulq.Category(list(names), missing=names[0])} | dict(schema))
+        measures = (Measure("count"), *(Measure("sum", sulq.col(name)) for name in names))
+        axes, law = (Axis("column 'is'", names),), Noise("laplace", Fraction(3), Fraction(1), len(names))
+        answer = Answer(np.arange(len(names)) * 4.0 - 2, law, axes)
+        asked = tuple(Asked(measure.value, (0,), (), answer) for measure in measures)
+        return Tabulation(schema, ORIGIN, (sulq.col("is"),), None, measures, False, asked)
     levels = sulq.Category([str(i) for i in range(len(names))], missing="0")
     schema = sulq.Schema({names[0]: levels, "is": sulq.Category(list(names), missing=names[0])})
     ends = tuple(End(i, tuple(float(i + j) for j in range(len(names)))) for i in range(len(names)))

@@ -18,7 +18,7 @@ import sulq
 from sulq.queries.scope import Scope
 from sulq.sources import readers
 from sulq.sources.loading import Columns
-from sulq.sources.readers import Table
+from sulq.sources.readers import MemoryTable
 from sulq.sources.table import TableSource
 
 SCHEMA = {"x": sulq.Real(0, 10)}
@@ -111,7 +111,7 @@ def test_files_larger_than_memory_are_read_in_pieces(tmp_path: Path) -> None:
 
 def test_data_with_fewer_rows_than_it_says_is_refused() -> None:
     """Memory that was set aside for the others holds whatever was there before."""
-    short = Table(pa.table({"age": [31, 64, 70]}))
+    short = MemoryTable(pa.table({"age": [31, 64, 70]}))
     short.rows = 5
     scope = Scope(sulq.Schema({"age": sulq.Integer(0, 120)}))
     people = TableSource(Columns(short, scope, memory=10**6, threads=1))

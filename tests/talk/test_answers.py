@@ -6,7 +6,9 @@ import copy
 import json
 import math
 import pickle
+import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -220,3 +222,74 @@ def test_an_interval_is_the_value_and_its_radius_on_both_sides() -> None:
     low, high = answer.interval(0.05)
     assert (high - low).tolist() == [2 * answer.radius(0.05)] * 2
     assert ((low + high) / 2).tolist() == [3.0, 5.0]
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_every_answer_has_a_row_for_each_number_with_its_labels_and_its_error(oracle: str) -> None:
+    round_ = ROUND if oracle in ("exact", "epsilon", "rho") else SUMS
+    for answer in ORACLES[oracle]().ask(round_):
+        columns = answer.columns(0.1)
+        labels = list(columns)[: np.ndim(answer.value)]
+        assert {len(column) for column in columns.values()} == {np.size(answer.value)}
+        assert np.array_equal(columns["value"], np.ravel(answer.value), equal_nan=True)
+        assert list(zip(*(columns[name] for name in labels), strict=True)) == (answer.cells if labels else [])
+        if "low" in columns:
+            low, high = answer.interval(0.1)
+            assert np.array_equal(columns["low"], np.ravel(low), equal_nan=True)
+            assert np.array_equal(columns["high"], np.ravel(high), equal_nan=True)
+        for library in ("pandas", "polars"):
+            frame = answer.to_frame(library, beta=0.1)
+            assert type(frame).__module__.startswith(library) and list(frame.columns) == list(columns)
+            assert frame["value"].to_list() == columns["value"] or np.isnan(columns["value"]).any()
+        lines = answer.to_csv(beta=0.1).splitlines()
+        assert lines[0] == ",".join(columns) and len(lines) == 1 + np.size(answer.value)
+        assert "nan" not in answer.to_csv() and "inf" not in answer.to_csv()
+
+
+def test_an_answer_is_readable() -> None:
+    law = Noise("laplace", Fraction(1), Fraction(1), numbers=4)
+    axes = (Axis("column 'ward'", ("A", "B")), Axis("this bins", None))
+    answer = Answer(np.array([[40.0, 2.0], [-17.0, 1234.0]]), law, axes)
+    radius = f"± {answer.radius(0.05):.1f}"
+    assert (
+        repr(answer)
+        == f"Answer(A, 0 40.0 {radius}; A, 1 2.0 {radius}; B, 0 −17.0 {radius}; B, 1 1,234.0 {radius})"
+    )
+    lines = str(answer).splitlines()
+    assert lines[0].split() == ["ward", "bins", "value"] and lines[4].split() == [
+        "B",
+        "1",
+        "1,234.0",
+        *radius.split(),
+    ]
+    page = answer._repr_html_()
+    assert page.count("within the noise") == 2 and page.count("<tr>") == 5
+    assert repr(Answer(3.0)) == "Answer(3)" and str(Answer(3.0)) == "3"
+    assert repr(Answer(np.arange(9.0))).endswith("5 5; … 3 more)")
+    assert "more" in str(Answer(np.zeros(100))) and "within" not in Answer(np.zeros(100))._repr_html_()
+
+
+def test_labels_in_a_page_are_escaped_and_names_of_columns_are_kept_apart() -> None:
+    axes = (Axis("column '<i>'", ("<b>", "&")), Axis("column 'value'", None))
+    answer = Answer(np.ones((2, 1)), axes=axes)
+    assert "<b>" not in answer._repr_html_() and "<i>" not in answer._repr_html_()
+    assert list(answer.columns())[:3] == ["<i>", "value", "value 2"]
+
+
+def test_a_csv_file_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
+    assert Answer(3.0).to_csv(tmp_path / "out.csv") is None
+    assert (tmp_path / "out.csv").read_text() == Answer(3.0).to_csv()
+    with pytest.raises(sulq.SulqError, match=r"cannot write .*: Is a directory"):
+        Answer(3.0).to_csv(tmp_path)
+
+
+def test_without_pandas_polars_makes_the_frame_and_without_both_an_error_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert type(Answer(3.0).to_frame()).__module__.startswith("polars")
+    with pytest.raises(sulq.SulqError, match="pandas is not installed"):
+        Answer(3.0).to_frame("pandas")
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(sulq.SulqError, match="neither pandas nor polars is installed"):
+        Answer(3.0).to_frame()

@@ -22,6 +22,7 @@ QUERIES = [
     sulq.count(where=col("y")),
     sulq.count(where=col("y") & col("a"), by="k"),
     sulq.count(by=["k", "y"]),
+    sulq.total(col("x"), by=["k", "y"]),
     sulq.total(sulq.vector(col("x"), col("a")), where=col("y"), by="k"),
     sulq.total(sulq.where(col("y"), col("x"), -col("x"))),
     sulq.mean(col("x"), where=col("y")),

@@ -1,4 +1,4 @@
-"""The command line of `sulq learn`: what all learners have in common."""
+"""The command line of `sulq learn` and `sulq table`: what all learners have in common."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import argparse
 import textwrap
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 
 from sulq.commands.command import Command
 from sulq.commands.learners import COMMANDS
+from sulq.commands.table import TABLE
+
+Learn: TypeAlias = Callable[[Command, argparse.Namespace, Console], int]
 
 
-def add_learn(commands: Any, learn: Callable[[Command, argparse.Namespace, Console], int]) -> None:
+def add_learn(commands: Any, learn: Learn) -> None:
     """Add `sulq learn` to the commands, with a command of its own for each learner; `learn` does the work."""
     parser = commands.add_parser(
         "learn",
@@ -25,19 +28,32 @@ def add_learn(commands: Any, learn: Callable[[Command, argparse.Namespace, Conso
     )
     learners = parser.add_subparsers(title="learners", required=True, metavar="LEARNER")
     for command in COMMANDS:
-        start = f"  sulq learn {command.name} people.csv --schema people.toml"
-        learner = learners.add_parser(
-            command.name,
-            help=command.help,
-            description=textwrap.fill(command.description, 80),
-            epilog="\n".join(["examples:", *(f"{start} {example}" for example in command.examples)]),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        _add_data(learner)
-        command.add_options(learner.add_argument_group("what to learn"))
-        _add_privacy(learner.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
-        _add_results(learner.add_argument_group("before and after"))
-        learner.set_defaults(run=partial(learn, command))
+        _add(learners, command, "sulq learn", learn)
+
+
+def add_table(commands: Any, learn: Learn) -> None:
+    """Add `sulq table` to the commands; `learn` does the work."""
+    results = _add(commands, TABLE, "sulq", learn)
+    results.add_argument("--csv", metavar="FILE", help="write the figures and their bounds, margins last")
+
+
+def _add(commands: Any, command: Command, prefix: str, learn: Learn) -> Any:
+    """Add a command, and return the group of the options for its results."""
+    start = f"  {prefix} {command.name} people.csv --schema people.toml"
+    parser = commands.add_parser(
+        command.name,
+        help=command.help,
+        description=textwrap.fill(command.description, 80),
+        epilog="\n".join(["examples:", *(f"{start} {example}" for example in command.examples)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_data(parser)
+    command.add_options(parser.add_argument_group("what to learn"))
+    _add_privacy(parser.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
+    results = parser.add_argument_group("before and after")
+    _add_results(results)
+    parser.set_defaults(run=partial(learn, command))
+    return results
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""What `sulq learn` makes sure of before anything is spent."""
+"""What `sulq learn` and `sulq table` make sure of before anything is spent."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def check_clusters(clusters: int, rows: int | None) -> None:
 def check_writable(options: argparse.Namespace, ledger: Path) -> None:
     """That the results can be written, and over nothing that is needed."""
     needed = {Path(path).resolve() for path in (options.data, options.schema, ledger)}
-    for name in ("report", "json"):
-        given = getattr(options, name)
+    for name in ("report", "json", "csv"):
+        given = getattr(options, name, None)
         if given is None:
             continue
         path = Path(given).resolve()

@@ -1,4 +1,4 @@
-"""`sulq learn`: from a file and a schema to a hypothesis, its cost, and a report."""
+"""`sulq learn` and `sulq table`: from a file and a schema to a hypothesis, its cost, and a report."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sulq.commands.command import Command
 from sulq.commands.learners import run_name
 from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn
 from sulq.errors import LedgerError, SulqError
+from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.kmeans import KMeans
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import differences, terms, whole
@@ -80,6 +81,8 @@ def _tell(outcome: Outcome, title: str, options: argparse.Namespace, console: Co
         files[options.report] = report(outcome, title)
     if options.json is not None:
         files[options.json] = outcome.hypothesis.to_json() + "\n"
+    if isinstance(outcome.hypothesis, Tabulation) and options.csv is not None:
+        files[options.csv] = outcome.hypothesis.to_csv(margins=True) or ""
     failed = {path: error for path, text in files.items() if (error := _error_of(path, text))}
     show_outcome(outcome, console)
     for path in files:

@@ -28,12 +28,15 @@ from sulq.wire import digest
 def run_name(command: str, learner: Learner[Any]) -> str:
     """The name of a run, the same for the same learner with the same settings.
 
+    Settings that change no question, only what is made of the answers, do not count.
+
     >>> run_name("kmeans", KMeans(3)) == run_name("kmeans", KMeans(3, None))
     True
     >>> run_name("kmeans", KMeans(3)) == run_name("kmeans", KMeans(4))
     False
     """
-    settings = {field.name: getattr(learner, field.name) for field in fields(learner)}  # type: ignore[arg-type]
+    asking = [field.name for field in fields(learner) if field.metadata.get("asks", True)]  # type: ignore[arg-type]
+    settings = {name: getattr(learner, name) for name in asking}
     return f"{command}-{digest(json.dumps(settings, sort_keys=True, default=_plain))[:8]}"
 
 

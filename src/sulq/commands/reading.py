@@ -68,8 +68,16 @@ def listed(texts: Sequence[str] | None, schema: Schema) -> list[str] | None:
     return parts
 
 
-def edges_in(texts: Sequence[str], schema: Schema) -> dict[str, list[float]]:
-    """Public edges by column, from `COLUMN=1,2,4`.
+def edges_in(
+    texts: Sequence[str], schema: Schema, what: str = "bins", example: str = "1,2,4"
+) -> dict[str, list[float]]:
+    """Numbers by column, from `COLUMN=1,2,4`.
+
+    Args:
+        texts: the columns with their numbers.
+        schema: what is public about the columns.
+        what: what an error calls the numbers.
+        example: numbers for an error to show.
 
     >>> edges_in(["age=18,65"], Schema({"age": Boolean()}))
     {'age': [18.0, 65.0]}
@@ -79,10 +87,14 @@ def edges_in(texts: Sequence[str], schema: Schema) -> dict[str, list[float]]:
         name, equals, numbers = text.rpartition("=")
         name = name.strip()
         if not equals or name not in schema:
-            raise QueryError(f"cannot read the bins {text!r}: write COLUMN=1,2,4 with a column of the schema")
+            raise QueryError(
+                f"cannot read the {what} {text!r}: write COLUMN={example} with a column of the schema"
+            )
         if name in edges:
-            raise QueryError(f"column {name!r} has its bins given twice")
-        edges[name] = [float(_number(number, f"an edge of {name!r}")) for number in numbers.split(",")]
+            raise QueryError(f"column {name!r} has its {what} given twice")
+        edges[name] = [
+            float(_number(number, f"what the {what} of {name!r} are")) for number in numbers.split(",")
+        ]
     return edges
 
 

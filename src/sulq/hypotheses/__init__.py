@@ -6,6 +6,7 @@ from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
+from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import Tree
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "ParityRule",
     "Rule",
     "Selected",
+    "Tabulation",
     "Tree",
 ]

@@ -11,13 +11,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from sulq.errors import QueryError
 from sulq.queries.expressions import Node
 from sulq.queries.nodes import node_of
+from sulq.talk.answers import Answer
 from sulq.wire import listed, members, shown
 
 PLAIN = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def plain_of(value: Any) -> Any:
-    """Row expressions by their forms and other objects by their fields, whatever they are inside of.
+    """Expressions and answers by their forms, other objects by their fields, whatever they are inside of.
 
     >>> from sulq.queries.expressions import col
     >>> plain_of({"old": (col("age"), 65)})
@@ -25,6 +26,8 @@ def plain_of(value: Any) -> Any:
     """
     if isinstance(value, Node):
         return value.form
+    if isinstance(value, Answer):
+        return value.form()
     if isinstance(value, Mapping):
         return {name: plain_of(each) for name, each in value.items()}
     if is_dataclass(value):
@@ -62,6 +65,8 @@ def value_of(hint: Any, form: Any, what: str) -> Any:
         return {name: value_of(arguments[1], each, what) for name, each in form.items()}
     if isinstance(hint, type) and issubclass(hint, Node):
         return node_of(form)
+    if hint is Answer:
+        return Answer.of(form)
     if is_dataclass(hint):
         return _made(hint, form, what)
     if hint is float and type(form) in (int, float):

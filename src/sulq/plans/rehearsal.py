@@ -51,6 +51,7 @@ class Rehearsal:
         unit: what the budget is counted in.
         total: the whole budget.
         rows: how many rows were made up; None where the first round is all there is to know.
+        hypothesis: what was learned from them, if anything was.
     """
 
     rounds: tuple[AskedRound, ...]
@@ -58,6 +59,7 @@ class Rehearsal:
     unit: str
     total: Fraction
     rows: int | None = None
+    hypothesis: Hypothesis | None = None
 
     @property
     def cost(self) -> Fraction:
@@ -107,8 +109,8 @@ def rehearse(
             return plan
         curator = source.curator(epsilon, delta, rho, neighbours=neighbours, ledger=IN_MEMORY)
         watched = Watched(curator)
-        learner.learn(watched)
-        return Rehearsal(tuple(watched.asked), offer.promise, offer.unit, offer.total, rows)
+        learned = learner.learn(watched)
+        return Rehearsal(tuple(watched.asked), offer.promise, offer.unit, offer.total, rows, learned)
     finally:
         source.close()
 

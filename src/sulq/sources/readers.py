@@ -137,7 +137,7 @@ def _taken(waiting: deque[_Run]) -> Iterator[_Run]:
             return
 
 
-class Table:
+class MemoryTable:
     """Columns that are in memory already."""
 
     whole = False
@@ -215,16 +215,18 @@ def reader(
     if isinstance(data, pa.RecordBatch):
         data = pa.table(data)
     if isinstance(data, pa.Table):
-        return Table(data)
+        return MemoryTable(data)
     library = type(data).__module__.partition(".")[0]
     if library == "polars" and hasattr(data, "lazy"):
-        return Table(frames.of_polars(data, columns))
+        return MemoryTable(frames.of_polars(data, columns))
     if library == "pandas" and hasattr(data, "columns"):
-        return Table(frames.table({str(name): data[name] for name in data.columns if str(name) in columns}))
+        return MemoryTable(
+            frames.table({str(name): data[name] for name in data.columns if str(name) in columns})
+        )
     if isinstance(data, np.ndarray):
-        return Table(frames.table(frames.named(data, columns)))
+        return MemoryTable(frames.table(frames.named(data, columns)))
     if isinstance(data, Mapping):
-        return Table(frames.table({name: data[name] for name in data if name in columns}))
+        return MemoryTable(frames.table({name: data[name] for name in data if name in columns}))
     raise SchemaError(
         f"cannot open a {type(data).__name__}: give a path, a pandas, Polars or Arrow table, NumPy arrays "
         "or a DuckDB relation"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, with_error, written
 from sulq.talk.law_forms import Law, law_form, law_of
 from sulq.talk.laws import Exactly, Value
 from sulq.wire import listed, members, of_json, reading, versioned
@@ -18,6 +22,10 @@ from sulq.wire import listed, members, of_json, reading, versioned
 EXACTLY = Exactly()
 VERSION = 1
 """Of the JSON form of an answer."""
+BETA = 0.05
+"""Errors are stated for 95 %, if nothing else is said."""
+IN_A_LINE, IN_A_TEXT = 6, 40
+"""How many numbers of an answer are shown on one line, and in a table on a terminal."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,16 @@ class Axis:
 
     name: str
     labels: tuple[str, ...] | None
+
+    @property
+    def heading(self) -> str:
+        """The name without what only a message needs.
+
+        >>> Axis("column 'age'", None).heading, Axis("this bins", None).heading
+        ('age', 'bins')
+        """
+        column = re.fullmatch(r"column (['\"])(.*)\1", self.name, re.DOTALL)
+        return column.group(2) if column else self.name.removeprefix("this ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +97,131 @@ class Answer:
     def deviation(self) -> Value:
         """One standard deviation of the error of a number, or a bound on it."""
         return self.law.deviation
+
+    @property
+    def cells(self) -> list[tuple[str, ...]]:
+        """What each number of the answer is about: a label for each axis. Places without labels are numbered.
+
+        >>> Answer(np.array([5.0, 6.0]), axes=(Axis("column 'sick'", ("false", "true")),)).cells
+        [('false',), ('true',)]
+        """
+        return list(product(*self._labels))
+
+    def columns(self, beta: float = BETA) -> dict[str, list[Any]]:
+        """The answer as columns, with a row for each number: its labels, its value and its error.
+
+        Args:
+            beta: the chance that one of the numbers is further off than its `radius`, and so outside of `low`
+                and `high`.
+        """
+        names = distinct([*self._headings, "value", "radius", "low", "high"])
+        values, radius = np.ravel(self.value), np.ravel(np.broadcast_to(self.radius(beta), self._shape))
+        numbers = [values.tolist(), radius.tolist()]
+        if not self._choice:  # what was chosen has no interval around it: its number is a name
+            numbers += [(values - radius).tolist(), (values + radius).tolist()]
+        labels = [list(labels) for labels in zip(*self.cells, strict=True)] if self._shape else []
+        return dict(zip(names, [*labels, *numbers], strict=False))
+
+    def to_frame(self, library: Library | None = None, beta: float = BETA) -> Any:
+        """The answer as a data frame, with a row for each number.
+
+        There is a column for each axis, then `value`, `radius`, `low` and `high`. Of a choice, `value` is the
+        number of the candidate, and `radius` is how far its score may be from the best.
+
+        Args:
+            library: "pandas" or "polars"; None for the first of them that is installed.
+            beta: the chance that one of the numbers is further off than its `radius`.
+
+        >>> import sulq
+        >>> [answer] = sulq.randhie().exact().ask(sulq.Round([sulq.count(by="sex")]))
+        >>> answer.to_frame("polars").rows()
+        [('female', 10439.0, 0.0, 10439.0, 10439.0), ('male', 9751.0, 0.0, 9751.0, 9751.0)]
+        """
+        return frame(self.columns(beta), library)
+
+    def to_csv(self, path: str | Path | None = None, beta: float = BETA) -> str | None:
+        """The columns of `to_frame` as CSV. Cells are empty where a radius is infinite.
+
+        Args:
+            path: the file to write; None returns the text.
+            beta: the chance that one of the numbers is further off than its `radius`.
+
+        >>> print(Answer(3.0).to_csv(), end="")
+        value,radius,low,high
+        3.0,0.0,3.0,3.0
+        """
+        return written(csv_text(self.columns(beta)), path)
+
+    def within_noise(self, beta: float = BETA) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Of each number, whether its error may be as large as itself.
+
+        Args:
+            beta: the chance that one of the numbers is further off than its radius.
+
+        >>> from fractions import Fraction
+        >>> from sulq.talk.laws import Noise
+        >>> law = Noise("laplace", Fraction(1), Fraction(1), numbers=2)
+        >>> Answer(np.array([40.0, 2.0]), law).within_noise()
+        array([False,  True])
+        """
+        if self._choice:
+            return np.zeros(self._shape, dtype=bool)
+        radius = np.broadcast_to(self.radius(beta), self._shape)
+        return np.asarray(~(np.abs(self.value) > radius) & (radius > 0))
+
+    def __str__(self) -> str:
+        """The answer as a table, with errors at 95 %."""
+        labels, many = len(self._shape), np.size(self.value)
+        if not labels:
+            return self._lines(1)[0][0]
+        more = f"\n… and {many - IN_A_TEXT:,} more" if many > IN_A_TEXT else ""
+        return plain_table([*self._headings, "value"], self._lines(IN_A_TEXT), labels) + more
+
+    def __repr__(self) -> str:
+        lines = self._lines(IN_A_LINE)
+        shown = [f"{', '.join(line[:-1])} {line[-1]}".strip() for line in lines]
+        rest = np.size(self.value) - len(shown)
+        return f"Answer({'; '.join([*shown, *([f'… {rest:,} more'] if rest else [])])})"
+
+    def _repr_html_(self) -> str:
+        labels = len(self._shape)
+        noise = self.within_noise().ravel().tolist()
+        quiet = "Numbers in grey are within the noise: they may be 0." if any(noise) else ""
+        exact = isinstance(self.law, Exactly) or self._choice
+        caption = "" if exact else f"± holds for all numbers at once, at 95 %. {quiet}".strip()
+        rows, grey = self._lines(len(noise)), [[False] * labels + [each] for each in noise]
+        return html_table([*self._headings, "value"], rows, grey, labels, caption)
+
+    def _lines(self, most: int) -> list[list[str]]:
+        """The first numbers for people: the labels of each, and its value with its error at 95 %."""
+        values = np.ravel(self.value)[:most].tolist()
+        radii = np.ravel(np.broadcast_to(self.radius(BETA), self._shape))[:most].tolist()
+        shown = map(str, values) if self._choice else map(with_error, values, radii)
+        return [[*cell, number] for cell, number in zip(product(*self._labels), shown, strict=False)]
+
+    @property
+    def _headings(self) -> list[str]:
+        """A name for each axis."""
+        unnamed = [f"axis {place}" for place in range(len(self.axes), len(self._shape))]
+        return distinct([*(axis.heading for axis in self.axes), *unnamed])
+
+    @property
+    def _labels(self) -> list[tuple[str, ...]]:
+        """The labels of each axis: numbers where it has none of its own."""
+        given = [*(axis.labels for axis in self.axes), *[None] * len(self._shape)]
+        return [
+            labels if labels is not None else tuple(map(str, range(size)))
+            for labels, size in zip(given, self._shape, strict=False)
+        ]
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return np.shape(self.value)
+
+    @property
+    def _choice(self) -> bool:
+        """Whether the value is the number of a candidate, or of several."""
+        return np.asarray(self.value).dtype.kind in "iub"
 
     def form(self) -> dict[str, Any]:
         """The answer as plain data; `Answer.of` reads it back."""

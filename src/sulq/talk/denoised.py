@@ -182,7 +182,11 @@ def _total(query: Query, value: Node, by: tuple[Node, ...]) -> Query:
 
 def _combined(query: Question, answers: list[Answer], rewritten: Sequence[Any], scope: Scope) -> Answer:
     [first, *_] = answers
-    if not isinstance(query, Query) or (len(rewritten) == 1 and rewritten[0].statistic == query.statistic):
+    if not isinstance(query, Query):
+        return first
+    # Groups that look at the label were asked for as the coordinates of a vector, in no shape of their own.
+    same_shape = rewritten[0].statistic == query.statistic and len(rewritten[0].by) == len(query.by)
+    if len(rewritten) == 1 and same_shape:
         return first
     # What was asked instead are totals, so their laws are those of sums.
     parts = [KnownSum(np.ravel(answer.value), cast(PlainLaw, answer.law)) for answer in answers]

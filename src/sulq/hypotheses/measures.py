@@ -1,0 +1,150 @@
+"""What is measured in the cells of a table, and what was asked and answered for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.hypotheses.consistency import Floats
+from sulq.hypotheses.figures import CellFigures
+from sulq.hypotheses.hypothesis import words
+from sulq.pictures.svg import plain
+from sulq.queries.codes import Bins, bins
+from sulq.queries.expressions import Constant, Node
+from sulq.queries.scope import scope_of
+from sulq.schema import Schema
+from sulq.talk.answers import Answer
+from sulq.talk.columns import with_error
+from sulq.talk.laws import PlainLaw
+
+Kind = Literal["count", "sum", "mean", "share", "quantile"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is measured in every cell.
+
+    Args:
+        kind: "count", "sum", "mean", "share" or "quantile".
+        value: what is added up or ordered; None for a count.
+        level: of a quantile, the part of the rows that does not exceed it; 0.5 for the median.
+    """
+
+    kind: Kind
+    value: Node | None = None
+    level: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What the measure is called.
+
+        >>> from sulq.queries.expressions import col
+        >>> Measure("quantile", col("age"), 0.5).name, Measure("quantile", col("age"), 0.9).name
+        ('median age', '90 % quantile age')
+        """
+        if self.value is None:
+            return "count"
+        kind: str = self.kind
+        if self.level is not None:
+            kind = "median" if self.level == 0.5 else f"{100 * self.level:g} % quantile"
+        return f"{kind} {heading(self.value)}"
+
+    def check(self) -> None:
+        """Refuse what is no measure."""
+        if self.kind not in get_args(Kind) or (self.kind == "count") != (self.value is None):
+            raise QueryError(f"a measure is one of {', '.join(get_args(Kind))}, not {self.kind!r}")
+        if (self.kind == "quantile") != (self.level is not None and 0 < self.level < 1):
+            raise QueryError("a quantile has a level between 0 and 1, and nothing else has one")
+
+    def outlook(self, figures: CellFigures) -> str:
+        """How far off such figures would be in the middle of them, for people."""
+        many, quiet = figures.telling.size, figures.telling.size - int(figures.telling.sum())
+        unit = {"share": " %", "count": " rows"}.get(self.kind, "")
+        off = float(np.median(figures.radius)) * (100 if self.kind == "share" else 1)
+        return f"± {plain(off, 2)}{unit}" + (f"; {quiet:,} of {many:,} within the noise" if quiet else "")
+
+    def shown(self, figures: CellFigures) -> list[str]:
+        """CellFigures for people."""
+        columns = (figures.value, figures.radius, figures.low, figures.high)
+        lines = list(zip(*(np.ravel(each).tolist() for each in columns), strict=True))
+        if self.kind == "share":
+            return [with_error(100 * value, 100 * radius) + " %" for value, radius, _, _ in lines]
+        if self.kind == "quantile":
+            return [_range(value, low, high) for value, _, low, high in lines]
+        return [with_error(value, radius) for value, radius, _, _ in lines]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question that was asked for a table, and its answer.
+
+    Args:
+        value: what was added up, or ordered if there are `edges`; None if rows were counted.
+        axes: the axes of the table that the question keeps.
+        edges: the public edges between which rows were counted.
+        answer: the answer.
+    """
+
+    value: Node | None
+    axes: tuple[int, ...]
+    edges: tuple[float, ...]
+    answer: Answer
+
+    def numbers(self, shape: tuple[int, ...]) -> tuple[Floats, PlainLaw]:
+        """The numbers that were answered and the law of their errors, or a refusal.
+
+        Args:
+            shape: how many places each axis has.
+        """
+        value, law = np.asarray(self.answer.value, dtype=np.float64), self.answer.law
+        if value.shape != shape or not np.isfinite(value).all() or not isinstance(law, PlainLaw):
+            raise QueryError(
+                f"this answer of a table is made of finite sums, with axes of {list(shape)} places"
+            )
+        return value, law
+
+    def check(self) -> None:
+        """Refuse edges that are none, or of nothing."""
+        if self.edges:
+            bins(Constant(0), self.edges)
+            if self.value is None:
+                raise QueryError("edges of a table are those of a number")
+
+
+def heading(expression: Node) -> str:
+    """What a group or a number is called above a column.
+
+    >>> from sulq.queries.codes import bins
+    >>> heading(bins("age", [18, 65]))
+    'age'
+    """
+    return heading(expression.inner) if isinstance(expression, Bins) else words(expression)
+
+
+def bounds_of(schema: Schema, value: Node) -> tuple[float, float]:
+    """Between which bounds a number is, as the schema says."""
+    facts = scope_of(schema).number(value)
+    if facts.width != 1:
+        raise QueryError(f"{value.described()} is a vector: a table has one number in a cell")
+    return float(int(facts.low[0]) * facts.unit), float(int(facts.high[0]) * facts.unit)
+
+
+def centred(schema: Schema, value: Node) -> tuple[Node, float]:
+    """A number less the middle of its bounds, and that middle: what is summed up for an average.
+
+    One row moves the sum of it by half as much as that of the number itself, or less.
+    """
+    low, high = bounds_of(schema, value)
+    middle = low / 2 + high / 2
+    return value - middle, middle
+
+
+def _range(value: float, low: float, high: float) -> str:
+    whole = all(float(x).is_integer() for x in (value, low, high))
+    digits = 0 if whole else max(0, 1 - math.floor(math.log10(high - low)))
+    show = [f"{round(x, digits) + 0.0:,.{digits}f}".replace("-", "−") for x in (value, low, high)]
+    return with_error(value, 0) if low == high else f"{show[0]} ({show[1]} to {show[2]})"

@@ -1,0 +1,302 @@
+"""A table of noisy figures: counts, sums, averages, shares and quantiles in groups, with their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from sulq.errors import QueryError
+from sulq.hypotheses import figures
+from sulq.hypotheses.consistency import Consistent, MarginalSums
+from sulq.hypotheses.figures import CellFigures
+from sulq.hypotheses.hypothesis import Hypothesis, words
+from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred, heading
+from sulq.hypotheses.quantiles import Histogram
+from sulq.pictures import measured
+from sulq.pictures.svg import clean
+from sulq.queries.codes import Cross
+from sulq.queries.expressions import Constant, Node
+from sulq.queries.lookups import lookup
+from sulq.queries.scope import scope_of
+from sulq.talk.answers import BETA
+from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, written
+
+ALL = "(all)"
+"""Stands for an axis over which it is summed."""
+MOST_LINES = 60
+DRAWN = 30
+"""How many cells of a measure are worth drawing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation(Hypothesis):
+    """CellFigures in groups, with their errors: what `sulq.Table` learns.
+
+    All figures follow from a few noisy answers. Cells and margins agree: a margin is the sum of its cells.
+    As a hypothesis it says of a row what its group's figure is: that of the first measure beside the counts.
+
+    Args:
+        schema: what is public about the columns.
+        origin: where the table comes from, if it was learned.
+        by: the groups, an axis each.
+        where: the rows that were looked at; None for all of them.
+        measures: what is measured in every cell.
+        whole: whether counts are shown as whole numbers from 0 that add up.
+        asked: the questions and their answers.
+
+    >>> import sulq
+    >>> table = sulq.Table(by=["sex"], means=["age"]).learn(sulq.randhie().exact())
+    >>> print(table.describe())
+    sex      count  mean age
+    female  10,439   26.1022
+    male     9,751   24.2978
+    (all)   20,190   25.2308
+    >>> table.figures("mean age").value.round(2).tolist()
+    [26.1, 24.3]
+    """
+
+    wire = "table"
+
+    by: tuple[Node, ...]
+    where: Node | None
+    measures: tuple[Measure, ...]
+    whole: bool
+    asked: tuple[Asked, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the measures are called."""
+        return tuple(distinct([measure.name for measure in self.measures]))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What the groups are called."""
+        return tuple(distinct([heading(group) for group in self.by]))
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """What the places of each axis are called."""
+        given = self._answer_to(None, False).answer.axes
+        return tuple(
+            axis.labels or tuple(map(str, range(size))) for axis, size in zip(given, self._shape, strict=True)
+        )
+
+    def figures(self, name: str, by: Sequence[str] | None = None, beta: float = BETA) -> CellFigures:
+        """One measure, with its errors.
+
+        Args:
+            name: what the measure is called, one of `names`.
+            by: the groups that are kept, some of `axes` in their order; over the others it is summed. None
+                keeps all.
+            beta: the chance that one of these figures is not within its bounds.
+        """
+        kept = self._parts[0] if by is None else tuple(self._axis(each) for each in by)
+        if name not in self.names or kept != tuple(sorted(set(kept))):
+            raise QueryError(
+                f"there is no {name!r} by {by}; there are {', '.join(self.names)} by {self.axes}"
+            )
+        return self._figures(self.measures[self.names.index(name)], kept, beta)
+
+    def columns(self, beta: float = BETA, margins: bool = False) -> dict[str, list[Any]]:
+        """The table as columns, with a row for each cell: its groups, and four columns for each measure.
+
+        Args:
+            beta: the chance that one of the figures of a measure is not between its `low` and `high`.
+            margins: whether rows for sums over the groups come after the cells; `(all)` stands for the groups
+                that were summed over.
+        """
+        parts = self._parts if margins else self._parts[:1]
+        cells = [self._labels_of(kept) for kept in parts]
+        columns: dict[str, list[Any]] = {
+            name: [label[axis] for part in cells for label in part] for axis, name in enumerate(self.axes)
+        }
+        for name, measure in zip(self.names, self.measures, strict=True):
+            found = [self._figures(measure, kept, beta) for kept in parts]
+            for suffix, field in (("", "value"), (" low", "low"), (" high", "high"), (" telling", "telling")):
+                columns[name + suffix] = [
+                    x for each in found for x in np.ravel(getattr(each, field)).tolist()
+                ]
+        return columns
+
+    def to_frame(self, library: Library | None = None, beta: float = BETA, margins: bool = False) -> Any:
+        """The table as a data frame, with a row for each cell.
+
+        There is a column for each group, and for each measure its name, and the same with `low`, `high` and
+        `telling`: whether the figure says more than its noise does.
+
+        Args:
+            library: "pandas" or "polars"; None for the first of them that is installed.
+            beta: the chance that one of the figures of a measure is not between its `low` and `high`.
+            margins: whether rows for sums over the groups come after the cells.
+        """
+        return frame(self.columns(beta, margins), library)
+
+    def to_csv(self, path: str | Path | None = None, beta: float = BETA, margins: bool = False) -> str | None:
+        """The columns of `to_frame` as CSV.
+
+        Args:
+            path: the file to write; None returns the text.
+            beta: the chance that one of the figures of a measure is not between its `low` and `high`.
+            margins: whether rows for sums over the groups come after the cells.
+        """
+        return written(csv_text(self.columns(beta, margins)), path)
+
+    @property
+    def expression(self) -> Node:
+        measure = next((each for each in self.measures if each.kind != "count"), self.measures[0])
+        value = self._figures(measure, self._parts[0], BETA).value
+        if not self.by:
+            return Constant(float(value))
+        return lookup(self.by[0] if len(self.by) == 1 else Cross(self.by), np.ravel(value).tolist())
+
+    def describe(self) -> str:
+        rows, grey = self._rows()
+        rows = [
+            [f"[{text}]" if quiet else text for text, quiet in zip(*line, strict=True)]
+            for line in zip(rows, grey, strict=True)
+        ]
+        more = [f"… {len(rows) - MOST_LINES:,} more rows"] if len(rows) > MOST_LINES else []
+        grid = plain_table([*self.axes, *self.names], rows[:MOST_LINES], len(self.axes))
+        return "\n".join([grid, *more, *([self.note] if self.note else [])])
+
+    @property
+    def note(self) -> str:
+        """What there is to say about the errors, in words."""
+        if all(each.answer.radius(BETA) == 0 for each in self.asked):
+            return ""
+        parts = [f"± and ranges hold at 95 %, for all figures of a column at once{self._only}."]
+        for name, measure in zip(self.names, self.measures, strict=True):
+            telling = self._figures(measure, self._parts[0], BETA).telling
+            quiet = telling.size - int(telling.sum())
+            if quiet:
+                parts.append(f"{name}: {quiet:,} of {telling.size:,} are within the noise (in brackets).")
+        return "\n".join(parts)
+
+    @property
+    def outlook(self) -> str:
+        """What to expect of such a table, in words: of a rehearsal, whose rows spread evenly."""
+        lines = ["If rows spread evenly over the cells, figures are off by at most, at 95 %:"]
+        for name, measure in zip(self.names, self.measures, strict=True):
+            lines.append(f"  {name}: {measure.outlook(self._figures(measure, self._parts[0], BETA))}")
+        return "\n".join(lines)
+
+    @property
+    def _only(self) -> str:
+        return "" if self.where is None else f"; only rows with {words(self.where)}"
+
+    def picture(self) -> str:
+        panels = []
+        for name, measure in zip(self.names, self.measures, strict=True):
+            found = self._figures(measure, self._parts[0], BETA)
+            labels = [" · ".join(label) or ALL for label in self._labels_of(self._parts[0])]
+            fields = (found.value, found.low, found.high, found.telling)
+            numbers = zip(labels, *(np.ravel(field).tolist() for field in fields), strict=True)
+            panels.append(
+                measured.MeasuredPanel(name, tuple(measured.MeasuredBar(*number) for number in numbers))
+            )
+        groups = f" by {', '.join(self.axes)}" if self.by else ""
+        return measured.picture(f"{', '.join(self.names)}{groups}", panels, DRAWN, self._caption)
+
+    def drawing(self) -> RenderableType:
+        grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for place, name in enumerate([*self.axes, *self.names]):
+            grid.add_column(Text(clean(name)), justify="left" if place < len(self.axes) else "right")
+        rows, grey = self._rows()
+        for row, quiet in list(zip(rows, grey, strict=True))[:MOST_LINES]:
+            cells = zip(row, quiet, strict=True)
+            grid.add_row(
+                *(Text(f"[{clean(each)}]" if q else clean(each), "dim" if q else "") for each, q in cells)
+            )
+        more = f"… {len(rows) - MOST_LINES:,} more rows. " if len(rows) > MOST_LINES else ""
+        return Group(grid, Text(clean(more + self.note), "dim"))
+
+    def _repr_html_(self) -> str:
+        rows, grey = self._rows()
+        note = self.note.replace("(in brackets)", "(in grey)")
+        return html_table([*self.axes, *self.names], rows, grey, len(self.axes), note)
+
+    def _rows(self) -> tuple[list[list[str]], list[list[bool]]]:
+        """The cells and the margins as texts, and which of them are within the noise."""
+        rows: list[list[str]] = []
+        grey: list[list[bool]] = []
+        for kept in self._parts:
+            found = [self._figures(measure, kept, BETA) for measure in self.measures]
+            shown = [measure.shown(each) for measure, each in zip(self.measures, found, strict=True)]
+            quiet = [(~each.telling).ravel().tolist() for each in found]
+            for place, labels in enumerate(self._labels_of(kept)):
+                rows.append([*labels, *(texts[place] for texts in shown)])
+                grey.append([False] * len(labels) + [each[place] for each in quiet])
+        return rows, grey
+
+    @property
+    def _parts(self) -> list[tuple[int, ...]]:
+        """Which axes are kept: all; each alone; none."""
+        every = tuple(range(len(self.by)))
+        return list(dict.fromkeys([every, *((axis,) for axis in every), ()]))
+
+    def _labels_of(self, kept: tuple[int, ...]) -> list[tuple[str, ...]]:
+        return list(product(*(labels if axis in kept else (ALL,) for axis, labels in enumerate(self.labels))))
+
+    def _axis(self, name: str) -> int:
+        if name not in self.axes:
+            raise QueryError(f"there is no group {name!r}; the table is by {', '.join(self.axes) or 'none'}")
+        return self.axes.index(name)
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        scope = scope_of(self.schema)
+        return tuple(scope.code(group).size for group in self.by)
+
+    def _answer_to(self, value: Node | None, edges: bool) -> Asked:
+        key = None if value is None else value.key
+        every = tuple(range(len(self.by)))
+        for each in self.asked:
+            same = (None if each.value is None else each.value.key) == key
+            if same and bool(each.edges) == edges and each.axes == every:
+                return each
+        raise QueryError("a table has an answer for each of its measures")
+
+    def _figures(self, measure: Measure, kept: tuple[int, ...], beta: float) -> CellFigures:
+        if measure.kind == "count":
+            return figures.counts(self._counts, kept, beta, self.whole)
+        assert measure.value is not None
+        if measure.level is not None:
+            asked = self._answer_to(measure.value, True)
+            facts = scope_of(self.schema).number(measure.value)
+            low, high = bounds_of(self.schema, measure.value)
+            edges = (low, *asked.edges, high)
+            numbers = asked.numbers((*self._shape, len(edges) - 1))
+            return Histogram(*numbers, edges, facts.bits == 0).quantiles(measure.level, kept, beta)
+        if measure.kind == "sum":
+            return figures.sums(*self._answer_to(measure.value, False).numbers(self._shape), kept, beta)
+        value, middle = centred(self.schema, measure.value)
+        totals = figures.sums(*self._answer_to(value, False).numbers(self._shape), kept, beta / 2)
+        rows = figures.counts(self._counts, kept, beta / 2)
+        return figures.ratios(totals, rows, bounds_of(self.schema, measure.value), middle)
+
+    @property
+    def _counts(self) -> Consistent:
+        sums = [
+            MarginalSums(each.axes, *each.numbers(tuple(self._shape[axis] for axis in each.axes)))
+            for each in self.asked
+            if each.value is None
+        ]
+        return Consistent(self._shape, tuple(sums))
+
+    def _check(self) -> None:
+        for measure in self.measures:
+            measure.check()
+        for question in self.asked:
+            question.check()
+        if not self.measures:
+            raise QueryError("a table has at least one measure")
+        super()._check()

@@ -1,0 +1,101 @@
+"""How far off a sum of noisy numbers is.
+
+Noise that a curator adds is independent from number to number, so a weighted sum of it is much smaller than
+the sum of its parts at their worst. With weights a, Laplace noise of scale b has the moment generating
+function Π 1/(1 − a²b²t²), and Gaussian noise of variance v has exp(Σ a²v t²/2). Noise on the integers has no
+larger one than that on the reals. Let c be the largest a·b. As −log(1 − u) is convex and 0 at 0, it is at
+most u/c²t² times its value at c²t², for u = a²b²t². So Chernoff's bound is, for every t from 0 to 1/c,
+
+    Pr[sum ≥ x] ≤ exp(−Σ a²b²/c² · log(1 − c²t²) + Σ a²v t²/2 − x t).
+
+Where reports of people are averaged, their errors may go together: there the parts are taken at their worst.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sulq.talk.laws import Exactly, Noise, PlainLaw
+
+EXPONENTS = np.linspace(0.001, 0.999, 999)
+"""Where Chernoff's bound is tried: it holds for each of them, so the smallest one holds."""
+LOGARITHMS = -np.log1p(-(EXPONENTS**2))
+
+
+@dataclass(frozen=True)
+class Term:
+    """Numbers with errors of one law, each of them times a weight.
+
+    Args:
+        law: the law of the errors.
+        squares: the sum of the squares of the weights.
+        largest: the largest weight, without its sign.
+        absolute: the sum of the weights, without their signs.
+    """
+
+    law: PlainLaw
+    squares: float
+    largest: float
+    absolute: float
+
+
+def combined(terms: Sequence[Term], beta: float, numbers: int = 1) -> float:
+    """How far off so many sums of these terms are at once, but for a chance of `beta`.
+
+    Args:
+        terms: what is added up.
+        beta: the chance that one of the sums is further off.
+        numbers: how many sums there are, each of them of numbers of its own.
+
+    >>> from fractions import Fraction
+    >>> law = Noise("laplace", Fraction(20), Fraction(1), numbers=100)
+    >>> [round(combined([Term(law, many, 1, many)], 0.05)) for many in (1, 10, 100)]
+    [60, 263, 775]
+    """
+    noisy = [term for term in terms if not isinstance(term.law, Exactly) and term.absolute > 0]
+    if not noisy:
+        return 0.0
+    worst = sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy)
+    if not all(isinstance(term.law, Noise) for term in noisy):
+        return worst
+    bounds = [worst, one_sided(noisy, beta / numbers / 2)]
+    if len(noisy) == 1 and noisy[0].squares == noisy[0].largest ** 2:
+        bounds.append(noisy[0].largest * noisy[0].law.each(beta / numbers))
+    return min(bounds)
+
+
+def one_sided(terms: Sequence[Term], beta: float) -> float:
+    """How far above the truth one sum is, but for a chance of `beta`; and how far below, likewise.
+
+    Args:
+        terms: what is added up.
+        beta: the chance that the sum is further off to this side.
+    """
+    noisy = [term for term in terms if not isinstance(term.law, Exactly) and term.absolute > 0]
+    if not all(isinstance(term.law, Noise) for term in noisy):
+        return sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy)
+    squares = reach = variance = 0.0
+    for term in noisy:
+        assert isinstance(term.law, Noise)
+        unit, parameter = float(term.law.step) * term.law.factor, float(term.law.parameter)
+        if term.law.family == "laplace":
+            squares += term.squares * (unit * parameter) ** 2
+            reach = max(reach, term.largest * unit * parameter)
+        else:
+            variance += term.squares * unit**2 * parameter
+    rare = math.log(1 / beta)
+    if reach == 0:
+        return math.sqrt(2 * variance * rare)
+    t = EXPONENTS / reach
+    return float(((rare + squares / reach**2 * LOGARITHMS) / t + variance * t / 2).min())
+
+
+@lru_cache(maxsize=4096)
+def _radius(law: PlainLaw, beta: float) -> float:
+    """A radius, which takes long to find where people report."""
+    return law.radius(beta)
