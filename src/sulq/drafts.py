@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from sulq.errors import SchemaError
 from sulq.schema import HOLE
+from sulq.sources.cells import is_number, is_text
 from sulq.sources.csv_files import CsvFiles
-from sulq.sources.encoding import is_number, is_text
 from sulq.sources.readers import reader
 
 RANGE = [f"low = {HOLE}", f"high = {HOLE}"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,10 +122,7 @@ class Schema(Mapping[str, Kind]):
 
     def form(self) -> dict[str, Any]:
         """The schema as plain data, in canonical form: what `Schema.of` reads back."""
-        columns = {
-            name: {"type": kind.type} | {f.name: getattr(kind, f.name) for f in fields(kind)}
-            for name, kind in self.items()
-        }
+        columns = {name: {"type": kind.type} | kind.settings() for name, kind in self.items()}
         unit = None if self.unit is None else {f.name: getattr(self.unit, f.name) for f in fields(self.unit)}
         return {"columns": columns} | ({} if unit is None else {"unit": unit})
 
@@ -196,16 +194,17 @@ def _kind(name: str, declared: object) -> Kind:
 
 def _built(what: str, cls: type[T], arguments: Mapping[str, Any]) -> T:
     """`cls(**arguments)`, with errors that say where the trouble is."""
-    known = [f.name for f in fields(cls)]  # type: ignore[arg-type]
+    settings = sorted(fields(cls), key=attrgetter("kw_only"))  # type: ignore[arg-type]
+    known = [f.name for f in settings]
     for name in arguments:
         if name not in known:
             raise SchemaError(f"{what}: unknown setting {name!r}; it takes {', '.join(known)}")
     try:
         return cls(**arguments)
     except TypeError:
-        missing = [name for name in known if name not in arguments]
+        missing = [f.name for f in settings if f.default is MISSING and f.name not in arguments]
         raise SchemaError(
-            f"{what} needs {' and '.join(missing[:2])}: public facts, declared and never read off the data"
+            f"{what} needs {' and '.join(missing)}: public facts, declared and never read off the data"
         ) from None
     except SchemaError as error:
         raise SchemaError(f"{what}: {error}") from None
