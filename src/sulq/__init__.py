@@ -34,7 +34,7 @@ from sulq.queries.rounds import Round
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.renamed import TOP, moved
 from sulq.samples import randhie
-from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
+from sulq.schema import Boolean, Category, Csv, Integer, Real, Schema, Unit
 from sulq.sources.opening import open
 from sulq.sources.source import Source
 from sulq.talk.answers import Answer
@@ -53,6 +53,7 @@ __all__ = [
     "Compress",
     "Conjunction",
     "Crowd",
+    "Csv",
     "Curator",
     "Exact",
     "Hypothesis",

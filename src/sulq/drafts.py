@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from sulq.errors import SchemaError
-from sulq.schema import HOLE
+from sulq.schema import HOLE, Csv
 from sulq.sources.cells import is_number, is_text
-from sulq.sources.csv_files import CsvFiles
+from sulq.sources.csv_files import USUAL, CsvFiles
 from sulq.sources.readers import reader
 
 RANGE = [f"low = {HOLE}", f"high = {HOLE}"]
@@ -30,9 +30,15 @@ ANYTHING = [
 ]
 
 
-def draft(data: Any, table: str | None = None) -> str:
-    """A schema in TOML for a file or table, to be completed by hand."""
-    opened = reader(data, (), (), table)
+def draft(data: Any, table: str | None = None, csv: Csv = USUAL) -> str:
+    """A schema in TOML for a file or table, to be completed by hand.
+
+    Args:
+        data: what `sulq.open` takes.
+        table: the table of a DuckDB file.
+        csv: how CSV files are written, if not as usual; the draft will say so.
+    """
+    opened = reader(data, (), (), table, written=csv)
     if not opened.types:
         raise SchemaError("there are no columns to describe")
     typed = not isinstance(opened, CsvFiles)
@@ -52,6 +58,9 @@ def draft(data: Any, table: str | None = None) -> str:
         f'# column = "{HOLE}"',
         f"# rows = {HOLE}",
     ]
+    if csv != USUAL:
+        written = {name: value for name, value in vars(csv).items() if value is not None}
+        lines += ["", "[csv]", *(f"{name} = {json.dumps(value)}" for name, value in written.items())]
     for name, type_ in opened.types.items():
         lines += ["", f"[columns.{_key(name)}]", *(_described(type_) if typed else ANYTHING)]
     return "\n".join(lines) + "\n"

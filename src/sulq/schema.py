@@ -7,7 +7,9 @@ constant (or, for a category, a level of its own). No value can make an answer f
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -23,13 +25,19 @@ from sulq.wire import digest
 
 HOLE = "___"
 """Stands in a draft where the user's public knowledge belongs."""
+DELIMITERS = (",", ";", "\t", "|")
+"""What can stand between the cells of a CSV file."""
+ENCODINGS = "utf-8(-sig)?|utf-16(-le|-be)?|ascii|iso8859-[0-9]+|cp(125|4|8)[0-9]+|koi8-[rtu]|mac-.*"
+"""Encodings of CSV files, by the names that Python has for them."""
 T = TypeVar("T")
 __all__ = [
+    "DELIMITERS",
     "HOLE",
     "KINDS",
     "OTHER",
     "Boolean",
     "Category",
+    "Csv",
     "Integer",
     "Kind",
     "Real",
@@ -57,8 +65,52 @@ class Unit:
         fill(self, rows=whole("a unit's rows", self.rows, 1, 2**20, error=SchemaError))
 
 
+@dataclass(frozen=True)
+class Csv:
+    """How the CSV files of a table are written. Of other sources it says nothing.
+
+    Args:
+        encoding: how letters are written, as "latin-1", "cp1252" or "utf-16".
+        delimiter: what stands between cells; by default the one of , ; | and tab that the header
+            has most of.
+
+    >>> Csv("latin-1", ";")
+    Csv(encoding='iso8859-1', delimiter=';')
+    """
+
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        fill(self, encoding=_encoding(self.encoding))
+        if self.delimiter not in (None, *DELIMITERS):
+            signs = " ".join(map(repr, DELIMITERS))
+            raise SchemaError(f"delimiter = {self.delimiter!r} must be one of {signs}")
+
+
+def _encoding(name: object) -> str:
+    """The usual name of an encoding in which no letter can swallow the end of a line, or a refusal.
+
+    In others, a cell that is cut short could take the line after it with it, which is another person's.
+    """
+    try:
+        usual = codecs.lookup(name).name if isinstance(name, str) else ""
+    except (LookupError, ValueError):
+        usual = ""
+    if re.fullmatch(ENCODINGS, usual):
+        return usual.removesuffix("-sig")
+    raise SchemaError(
+        f"encoding = {name!r} must be utf-8, utf-16 or one with a byte for each letter, as latin-1 or cp1252"
+    )
+
+
 class Schema(Mapping[str, Kind]):
-    """The columns a learner may ask about, in order, and the privacy unit.
+    """The columns a learner may ask about, in order, the privacy unit, and how CSV files are written.
+
+    Args:
+        columns: the kind of each column.
+        unit: whose privacy is kept, if a person can have several rows.
+        csv: how CSV files of the table are written, if not as usual.
 
     >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean()})
     >>> schema["age"].high
@@ -68,7 +120,7 @@ class Schema(Mapping[str, Kind]):
     True
     """
 
-    def __init__(self, columns: Mapping[str, Kind], unit: Unit | None = None) -> None:
+    def __init__(self, columns: Mapping[str, Kind], unit: Unit | None = None, csv: Csv | None = None) -> None:
         if not columns:
             raise SchemaError("a schema needs at least one column")
         for name, kind in columns.items():
@@ -78,6 +130,7 @@ class Schema(Mapping[str, Kind]):
                 raise SchemaError(f"column {name!r} must be Real, Integer, Category or Boolean, not {kind!r}")
         self._columns = dict(columns)
         self.unit = unit
+        self.csv = None if csv == Csv() else csv
 
     @classmethod
     def of(cls, given: Any) -> Schema:
@@ -90,13 +143,16 @@ class Schema(Mapping[str, Kind]):
             raise SchemaError(f"a schema is a Schema, a dict or the path of a TOML file, not {given!r}")
         if all(isinstance(kind, Kind) for kind in given.values()):
             return cls(given)
-        unknown = set(given) - {"columns", "unit"}
+        unknown = set(given) - {"columns", "unit", "csv"}
         if unknown:
-            raise SchemaError(f"a schema has [columns] and perhaps [unit]; what is {sorted(unknown)}?")
-        unit = given.get("unit")
+            raise SchemaError(
+                f"a schema has [columns] and perhaps [unit] and [csv]; what is {sorted(unknown)}?"
+            )
+        unit, csv = given.get("unit"), given.get("csv")
         return cls(
             {name: _kind(name, declared) for name, declared in given.get("columns", {}).items()},
             None if unit is None else _built("[unit]", Unit, unit),
+            None if csv is None else _built("[csv]", Csv, csv),
         )
 
     @classmethod
@@ -123,8 +179,14 @@ class Schema(Mapping[str, Kind]):
     def form(self) -> dict[str, Any]:
         """The schema as plain data, in canonical form: what `Schema.of` reads back."""
         columns = {name: {"type": kind.type} | kind.settings() for name, kind in self.items()}
-        unit = None if self.unit is None else {f.name: getattr(self.unit, f.name) for f in fields(self.unit)}
-        return {"columns": columns} | ({} if unit is None else {"unit": unit})
+        others = {"unit": self.unit, "csv": self.csv}
+        return {"columns": columns} | {
+            name: {
+                f.name: getattr(other, f.name) for f in fields(other) if getattr(other, f.name) is not None
+            }
+            for name, other in others.items()
+            if other is not None
+        }
 
     @cached_property
     def hash(self) -> str:
@@ -177,8 +239,9 @@ class Schema(Mapping[str, Kind]):
         return hash(self.hash)
 
     def __repr__(self) -> str:
-        unit = "" if self.unit is None else f", unit={self.unit!r}"
-        return f"Schema({self._columns!r}{unit})"
+        others = {"unit": self.unit, "csv": self.csv}
+        given = "".join(f", {name}={other!r}" for name, other in others.items() if other is not None)
+        return f"Schema({self._columns!r}{given})"
 
 
 def _kind(name: str, declared: object) -> Kind:

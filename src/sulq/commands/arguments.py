@@ -57,6 +57,20 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_csv(parser: argparse.ArgumentParser) -> None:
+    """How a CSV file is written. Commands that take a schema read it there, in [csv]."""
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="how a CSV file writes letters, as latin-1 or utf-16 (default: utf-8)",
+    )
+    parser.add_argument(
+        "--delimiter",
+        metavar="SIGN",
+        help="what stands between the cells of a CSV file (default: what the first line has most of)",
+    )
+
+
 def _add_privacy(group: Any) -> None:
     group.add_argument(
         "--epsilon",

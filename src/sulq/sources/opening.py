@@ -9,12 +9,13 @@ from typing import Any
 from sulq.errors import SchemaError
 from sulq.numbers import whole
 from sulq.queries.scope import Scope
-from sulq.schema import Category, Schema
+from sulq.schema import Category, Csv, Schema
+from sulq.sources.csv_files import USUAL
 from sulq.sources.encoding import check_type
 from sulq.sources.files import Files
 from sulq.sources.loading import Columns
 from sulq.sources.people import check_person_type
-from sulq.sources.readers import reader
+from sulq.sources.readers import CSV, reader
 from sulq.sources.table import TableSource
 
 
@@ -24,6 +25,8 @@ def open(
     *,
     table: str | None = None,
     quoted_newlines: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
 ) -> TableSource:
@@ -42,6 +45,10 @@ def open(
         quoted_newlines: a cell of a CSV file that is in quotes may have line ends. Then one quote that is
             never closed swallows all rows after it, so one person's cell can change what others count: say it
             only of files that are known to be well-formed, as their privacy then rests on that.
+        encoding: how a CSV file writes letters, as "latin-1"; by default as the schema's `csv` says, or else
+            UTF-8.
+        delimiter: what stands between the cells of a CSV file; by default as the schema's `csv` says, or else
+            that of , ; | and tab which the first line has most of.
         memory: how much the encoded columns may take ("4GB", or bytes; half of what is free by default)
             before they go to temporary files.
         threads: how many threads read and add up; by default as many as there are cores.
@@ -56,7 +63,12 @@ def open(
     texts = [name for name, kind in declared.items() if isinstance(kind, Category) and name != person]
     unit = [] if person is None or person in declared else [person]
     files = Files.find(data, table) if isinstance(data, str | Path) else None
-    opened = reader(files or data, [*declared, *unit], texts, None if files else table, quoted_newlines)
+    if (encoding or delimiter) is not None and (files is None or not files.suffixes <= CSV):
+        raise SchemaError("encoding= and delimiter= are about CSV files; this is not one")
+    usual = declared.csv or USUAL
+    written = Csv(usual.encoding if encoding is None else encoding, delimiter or usual.delimiter)
+    named = None if files else table
+    opened = reader(files or data, [*declared, *unit], texts, named, quoted_newlines, written)
     for name in [*declared, *unit]:
         if name not in opened.types:
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
