@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sulq.commands.arguments import add_csv, add_learn
+from sulq.commands.check import add_check
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
 from sulq.commands.tables import ledger_tables, schema_table
@@ -112,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--table", help="the table, if the data is a DuckDB database")
     action.set_defaults(run=_show)
 
+    add_check(commands)
     add_learn(commands, learn)
     add_plan(commands)
 

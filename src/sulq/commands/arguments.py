@@ -33,14 +33,15 @@ def add_learn(commands: Any, learn: Callable[[Command, argparse.Namespace, Conso
             epilog="\n".join(["examples:", *(f"{start} {example}" for example in command.examples)]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_data(own)
+        add_data(own)
         command.add_options(own.add_argument_group("what to learn"))
         _add_privacy(own.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
         _add_results(own.add_argument_group("before and after"))
         own.set_defaults(run=partial(learn, command))
 
 
-def _add_data(parser: argparse.ArgumentParser) -> None:
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Where the rows are, and what is public about them."""
     parser.add_argument("data", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")
     parser.add_argument(
         "--schema",

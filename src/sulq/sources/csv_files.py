@@ -43,48 +43,48 @@ class CsvFiles:
 
     def __init__(self, paths: Sequence[Path], quoted_newlines: bool, written: Csv = USUAL) -> None:
         self._files = [(OpenFile.of(path), _header(path, written)) for path in paths]
-        self._encoding = written.encoding
-        self._across = quoted_newlines
+        self.encoding = written.encoding
+        self.across = quoted_newlines
         first = self._files[0][1]
         for file, header in self._files:
             if (header.delimiter, header.names) != (first.delimiter, first.names):
                 raise SchemaError(f"{str(file.path)!r} and {str(paths[0])!r} have different headers")
-        self._delimiter, self._names = first.delimiter, first.names
+        self.delimiter, self._names = first.delimiter, first.names
         self.types: Mapping[str, pa.DataType] = dict.fromkeys(self._names, pa.large_string())
 
     @cached_property
     def rows(self) -> int:
         """How many rows there are. Line ends are counted, and quotes looked for if they may hold some."""
-        return sum(chunk.rows for chunk in self._chunks())
+        return sum(chunk.rows for chunk in self.chunks())
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[tuple[str, int, pa.Array]]]:
         wanted = {self._names.index(name): name for name in columns}
-        chunks = _Shared(self._chunks())
+        chunks = _Shared(self.chunks())
         return [self._part(dict(sorted(wanted.items())), chunks) for _ in range(many)]
 
     def _part(
-        self, wanted: Mapping[int, str], chunks: Iterator[_Chunk]
+        self, wanted: Mapping[int, str], chunks: Iterator[Chunk]
     ) -> Iterator[tuple[str, int, pa.Array]]:
         for start, _, text in chunks:
             while len(text):
-                cut = loops.cut_csv(text, self._delimiter, self._across, True, list(wanted), MOST_ROWS)
+                cut = loops.cut_csv(text, self.delimiter, self.across, True, list(wanted), MOST_ROWS)
                 for name, starts, lengths in zip(wanted.values(), cut.starts, cut.lengths, strict=True):
                     yield name, start, _texts(*loops.gather_csv(text, starts, lengths))
                 start += cut.starts.shape[1]
                 text = text[cut.consumed :]
 
-    def _chunks(self) -> Iterator[_Chunk]:
+    def chunks(self) -> Iterator[Chunk]:
         """All files in pieces of whole rows."""
         start = 0
         for file, _ in self._files:
             for text, rows in self._pieces(file):
-                yield _Chunk(start, rows, text)
+                yield Chunk(start, rows, text)
                 start += rows
 
     def _pieces(self, file: OpenFile) -> Iterator[tuple[Bytes, int]]:
         file.check()
         try:
-            with _opened(file.path, self._encoding) as stream:
+            with _opened(file.path, self.encoding) as stream:
                 stream.readline()
                 rest = b""
                 # Reading as much again as there is keeps the copying of a long line linear.
@@ -104,8 +104,8 @@ class CsvFiles:
 
     def _whole_rows(self, text: Bytes, searched: int, last: bool = False) -> tuple[int, int]:
         """How many whole rows there are, and where they end; no line ends among the bytes searched before."""
-        if self._across:
-            cut = loops.cut_csv(text, self._delimiter, True, last, (), len(text))
+        if self.across:
+            cut = loops.cut_csv(text, self.delimiter, True, last, (), len(text))
             return cut.starts.shape[1], cut.consumed
         if last:
             return 1, len(text)
@@ -114,7 +114,7 @@ class CsvFiles:
         return rows, len(text) - int(ends[::-1].argmax()) if rows else 0
 
 
-class _Chunk(NamedTuple):
+class Chunk(NamedTuple):
     """Some whole rows: the number of the first, how many they are, and their text."""
 
     start: int
@@ -130,14 +130,14 @@ class _Header(NamedTuple):
 class _Shared:
     """An iterator that several threads may take from."""
 
-    def __init__(self, chunks: Iterator[_Chunk]) -> None:
+    def __init__(self, chunks: Iterator[Chunk]) -> None:
         self._chunks = chunks
         self._turn = threading.Lock()
 
     def __iter__(self) -> _Shared:
         return self
 
-    def __next__(self) -> _Chunk:
+    def __next__(self) -> Chunk:
         with self._turn:
             return next(self._chunks)
 
@@ -176,6 +176,10 @@ def _header(path: Path, written: Csv) -> _Header:
             line = file.readline()
     except (OSError, EOFError, zlib.error):
         raise SchemaError(f"the header of {str(path)!r} cannot be read") from None
+    except UnicodeError:
+        raise SchemaError(
+            f"{str(path)!r} does not begin as utf-16 does: declare utf-16-le, utf-16-be or another encoding"
+        ) from None
     if b"\r" in line.removesuffix(b"\n").removesuffix(b"\r"):
         raise SchemaError(
             f"the first line of {str(path)!r} has a carriage return in it: lines must end in a line feed"

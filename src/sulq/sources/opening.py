@@ -15,7 +15,7 @@ from sulq.sources.encoding import check_type
 from sulq.sources.files import Files
 from sulq.sources.loading import Columns
 from sulq.sources.people import check_person_type
-from sulq.sources.readers import CSV, reader
+from sulq.sources.readers import CSV, Reader, reader
 from sulq.sources.table import TableSource
 
 
@@ -59,24 +59,39 @@ def open(
     1.0
     """
     declared = Schema.of(schema)
-    person = declared.unit.column if declared.unit else None
-    texts = [name for name, kind in declared.items() if isinstance(kind, Category) and name != person]
-    unit = [] if person is None or person in declared else [person]
     files = Files.find(data, table) if isinstance(data, str | Path) else None
-    if (encoding or delimiter) is not None and (files is None or not files.suffixes <= CSV):
-        raise SchemaError("encoding= and delimiter= are about CSV files; this is not one")
-    usual = declared.csv or USUAL
-    written = Csv(usual.encoding if encoding is None else encoding, delimiter or usual.delimiter)
     named = None if files else table
-    opened = reader(files or data, [*declared, *unit], texts, named, quoted_newlines, written)
-    for name in [*declared, *unit]:
+    opened = reader_for(files or data, declared, named, quoted_newlines, encoding, delimiter)
+    return TableSource(Columns(opened, Scope(declared), _bytes(memory), _threads(threads)), files)
+
+
+def reader_for(
+    data: Any,
+    schema: Schema,
+    table: str | None = None,
+    quoted_newlines: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> Reader:
+    """The way to the rows of a schema, or a refusal; the arguments are those of `open`."""
+    person = schema.unit.column if schema.unit else None
+    texts = [name for name, kind in schema.items() if isinstance(kind, Category) and name != person]
+    names = [*schema, *([] if person is None or person in schema else [person])]
+    if isinstance(data, str | Path):
+        data, table = Files.find(data, table), None
+    if (encoding or delimiter) is not None and not (isinstance(data, Files) and data.suffixes <= CSV):
+        raise SchemaError("encoding= and delimiter= are about CSV files; this is not one")
+    usual = schema.csv or USUAL
+    written = Csv(usual.encoding if encoding is None else encoding, delimiter or usual.delimiter)
+    opened = reader(data, names, texts, table, quoted_newlines, written)
+    for name in names:
         if name not in opened.types:
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
-    for name, kind in declared.items():
+    for name, kind in schema.items():
         check_type(name, kind, opened.types[name])
     if person is not None:
         check_person_type(person, opened.types[person])
-    return TableSource(Columns(opened, Scope(declared), _bytes(memory), _threads(threads)), files)
+    return opened
 
 
 def _bytes(memory: int | str | None) -> int:
