@@ -34,7 +34,7 @@ from sulq.queries.rounds import Round
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.renamed import TOP, moved
 from sulq.samples import randhie
-from sulq.schema import Boolean, Category, Csv, Integer, Real, Schema, Unit
+from sulq.schema import Boolean, Category, Csv, Date, Integer, Real, Schema, Unit
 from sulq.sources.opening import open
 from sulq.sources.source import Source
 from sulq.talk.answers import Answer
@@ -55,6 +55,7 @@ __all__ = [
     "Crowd",
     "Csv",
     "Curator",
+    "Date",
     "Exact",
     "Hypothesis",
     "Integer",

@@ -262,7 +262,6 @@ class Boolean(Settings):
 
 
 Kind = Real | Integer | Category | Boolean
-KINDS: dict[str, type[Kind]] = {kind.type: kind for kind in (Real, Integer, Category, Boolean)}
 
 
 def text(value: object) -> str:

@@ -12,14 +12,15 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from operator import attrgetter
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sulq.dates import Date
 from sulq.errors import SchemaError
-from sulq.kinds import KINDS, OTHER, Boolean, Category, Integer, Kind, Real, fill, text
+from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, fill, text
 from sulq.numbers import whole
 from sulq.wire import digest
 
@@ -29,6 +30,7 @@ DELIMITERS = (",", ";", "\t", "|")
 """What can stand between the cells of a CSV file."""
 ENCODINGS = "utf-8(-sig)?|utf-16(-le|-be)?|ascii|iso8859-[0-9]+|cp(125|4|8)[0-9]+|koi8-[rtu]|mac-.*"
 """Encodings of CSV files, by the names that Python has for them."""
+KINDS: dict[str, type[Kind]] = {kind.type: kind for kind in (Real, Integer, Category, Boolean, Date)}
 T = TypeVar("T")
 __all__ = [
     "DELIMITERS",
@@ -38,6 +40,7 @@ __all__ = [
     "Boolean",
     "Category",
     "Csv",
+    "Date",
     "Integer",
     "Kind",
     "Real",
@@ -127,7 +130,9 @@ class Schema(Mapping[str, Kind]):
             if not isinstance(name, str) or not name:
                 raise SchemaError(f"a column's name must be a non-empty text, not {name!r}")
             if not isinstance(kind, Kind):
-                raise SchemaError(f"column {name!r} must be Real, Integer, Category or Boolean, not {kind!r}")
+                raise SchemaError(
+                    f"column {name!r} must be Real, Integer, Category, Boolean or Date, not {kind!r}"
+                )
         self._columns = dict(columns)
         self.unit = unit
         self.csv = None if csv == Csv() else csv
@@ -181,9 +186,7 @@ class Schema(Mapping[str, Kind]):
         columns = {name: {"type": kind.type} | kind.settings() for name, kind in self.items()}
         others = {"unit": self.unit, "csv": self.csv}
         return {"columns": columns} | {
-            name: {
-                f.name: getattr(other, f.name) for f in fields(other) if getattr(other, f.name) is not None
-            }
+            name: {key: value for key, value in asdict(other).items() if value is not None}
             for name, other in others.items()
             if other is not None
         }
@@ -257,15 +260,17 @@ def _kind(name: str, declared: object) -> Kind:
 
 def _built(what: str, cls: type[T], arguments: Mapping[str, Any]) -> T:
     """`cls(**arguments)`, with errors that say where the trouble is."""
-    settings = sorted(fields(cls), key=attrgetter("kw_only"))  # type: ignore[arg-type]
-    known = [f.name for f in settings]
+    settings = signature(cls).parameters
+    known = list(settings)
     for name in arguments:
         if name not in known:
             raise SchemaError(f"{what}: unknown setting {name!r}; it takes {', '.join(known)}")
     try:
         return cls(**arguments)
     except TypeError:
-        missing = [f.name for f in settings if f.default is MISSING and f.name not in arguments]
+        missing = [
+            name for name, each in settings.items() if each.default is each.empty and name not in arguments
+        ]
         raise SchemaError(
             f"{what} needs {' and '.join(missing)}: public facts, declared and never read off the data"
         ) from None

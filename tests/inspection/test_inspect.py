@@ -77,6 +77,17 @@ def test_a_file_in_utf_8_that_is_declared_otherwise_is_noticed(tmp_path: Path) -
     assert findings[0].try_ == ("[csv]", 'encoding = "utf-8"')
 
 
+def test_dates_are_inspected_and_their_format_is_proposed() -> None:
+    cells = {"day": ["31.12.2001", "13.01.2002", "soon", None]}
+    missing, unread = inspect(cells, {"day": sulq.Date("2000-01-01", "2009-12-31")}).findings
+    assert (missing.what, unread.what, unread.many) == ("missing", "not a date", 3)
+    assert unread.try_ == ('format = "%d.%m.%Y"',)
+    dates = {"day": pa.array([0, 20_000, 11_000], pa.date32())}
+    before, after = inspect(pa.table(dates), {"day": sulq.Date("2000-01-01", "2009-12-31")}).findings
+    assert (before.what, after.what) == ("before 2000-01-01", "after 2009-12-31")
+    assert "become 2009-12-31: the mean of the dates is" in after.effect
+
+
 def test_quotes_are_no_fault_of_a_line(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b'x,y\r\n"1,5","say ""hi"""\r\n2,b')

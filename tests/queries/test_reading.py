@@ -32,6 +32,7 @@ WIRE = {
     "Compare": "compare",
     "Constant": "constant",
     "Cross": "cross",
+    "DatePart": "date part",
     "Dot": "dot",
     "Feature": "feature",
     "Gram": "gram",
@@ -48,6 +49,7 @@ WIRE = {
     "Vector": "vector",
     "Where": "where",
     "Xor": "xor",
+    "YearsAt": "years at",
 }
 """What is on the wire in version 1: ledgers and files of others hold these names."""
 

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sulq.inspection.findings import Finding
-from sulq.inspection.hints import as_toml, category_rules, numeral_rules
-from sulq.schema import Boolean, Category, Integer, Kind, Real
-from sulq.sources.cells import is_text, numbers, places, plain, truths
+from sulq.inspection.hints import as_toml, category_rules, date_rules, numeral_rules
+from sulq.schema import Boolean, Category, Date, Integer, Kind, Real
+from sulq.sources.cells import days, is_text, numbers, places, plain, truths
 
 MOST_SPELLINGS = 100_000
 """So many different spellings are told apart; what comes later is counted and not told apart."""
@@ -64,7 +64,7 @@ class ColumnTally:
         self._add_unread(array.filter(pa.array(unread)))
 
     def _add_numbers(self, kind: Real | Integer, array: pa.Array) -> NDArray[np.bool_]:
-        values = numbers(kind, array)
+        values = days(kind, array) if isinstance(kind, Date) else numbers(kind, array)
         unread = np.isnan(values)
         if is_text(array.type) and len(self._examples) < EXAMPLES:
             self._examples.update(_texts(array.filter(pa.array(~unread)).slice(0, EXAMPLES)))
@@ -101,10 +101,11 @@ class ColumnTally:
             yield self._unread_finding()
         if isinstance(self._kind, Real | Integer):
             low, high = (self._kind.low, self._below), (self._kind.high, self._above)
-            for what, (bound, many) in {"below": low, "above": high}.items():
+            words = ("before", "after") if isinstance(self._kind, Date) else ("below", "above")
+            for what, (bound, many) in zip(words, (low, high), strict=True):
                 if many:
-                    worry = many > FEW * self._cells
-                    yield self._finding(f"{what} {bound:g}", many, self._clamping(bound), worry=worry)
+                    worry, name = many > FEW * self._cells, self._shown(bound)
+                    yield self._finding(f"{what} {name}", many, self._clamping(bound), worry=worry)
 
     def _finding(
         self,
@@ -125,6 +126,9 @@ class ColumnTally:
             return self._finding("not listed", many, self._effect(), most, as_toml(rules))
         if isinstance(kind, Boolean):
             return self._finding("neither true nor false", many, self._effect(), most)
+        if isinstance(kind, Date):
+            rules = date_rules(kind, self._unread, self._examples)
+            return self._finding("not a date", many, self._effect(), most, as_toml(rules))
         rules, _ = numeral_rules(kind, self._unread, self._examples)
         return self._finding("not a number", many, self._effect(), most, as_toml(rules))
 
@@ -138,16 +142,23 @@ class ColumnTally:
         if isinstance(kind, Boolean):
             return f"counted as {str(kind.missing).lower()}"
         assert kind.missing is not None
-        became = f"become {kind.missing:g}"
+        became = f"become {self._shown(kind.missing)}"
         if not self._readable:
-            return f"{became}; no cell holds a number"
+            return f"{became}; no cell can be read"
         replaced = self._cells - self._readable
         mean = (self._clamped_sum + replaced * kind.missing) / self._cells
-        return f"{became}: the mean is {mean:.6g}, and {self._clamped_sum / self._readable:.6g} without them"
+        without = self._clamped_sum / self._readable
+        return f"{became}: the mean is {self._shown(mean)}, and {self._shown(without)} without them"
+
+    def _shown(self, value: float) -> str:
+        return str(self._kind.date(value)) if isinstance(self._kind, Date) else f"{value:.6g}"
 
     def _clamping(self, bound: float) -> str:
         clamped, raw = self._clamped_sum / self._readable, self._sum / self._readable
-        return f"become {bound:g}: the mean of the numbers is {clamped:.6g}, and was {raw:.6g} before"
+        became, what = self._shown(bound), "dates" if isinstance(self._kind, Date) else "numbers"
+        if isinstance(self._kind, Date):  # the mean of days that were never meant may be no date
+            return f"become {became}: the mean of the {what} is {self._shown(clamped)}"
+        return f"become {became}: the mean of the {what} is {clamped:.6g}, and was {raw:.6g} before"
 
 
 def _texts(array: pa.Array) -> list[str]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sulq.dates import Date
 from sulq.kinds import Category, Integer, Real
-from sulq.sources.cells import numbers
+from sulq.sources.cells import days, numbers
 
 NUMERALS: tuple[dict[str, str], ...] = (
     {},
@@ -29,6 +30,8 @@ NUMERALS: tuple[dict[str, str], ...] = (
     {"thousands": "’"},
 )
 """How numbers are written; of several that read the same cells, the first is proposed."""
+FORMATS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d", "%d.%m.%y", "%d %b %Y")
+"""How dates are written; of several that read the same cells, the first is proposed."""
 SIGNS = "€$£¥%"
 CLOSE = 0.75
 """How alike two spellings are that may mean the same, from 0 to 1."""
@@ -59,6 +62,22 @@ def numeral_rules(
         lost = np.isnan(numbers(rewritten, kept)).any()
         if gained > best[1] and not lost:
             best = rules, gained
+    return best
+
+
+def date_rules(kind: Date, unread: Mapping[str, int], read: Iterable[str]) -> dict[str, str]:
+    """The format by which most texts are dates, unless a text that is one now would be none.
+
+    >>> date_rules(Date("2000-01-01", "2009-12-31"), {"31.12.2001": 3, "x": 1}, [])
+    {'format': '%d.%m.%Y'}
+    """
+    cells, many = pa.array(list(unread), pa.large_string()), np.array(list(unread.values()), dtype=np.int64)
+    kept, best, most = pa.array(list(read), pa.large_string()), {}, 0
+    for format in FORMATS:
+        rewritten = Date(kind.first, kind.last, format=format)
+        gained = int(many[~np.isnan(days(rewritten, cells))].sum())
+        if gained > most and not np.isnan(days(rewritten, kept)).any():
+            best, most = {"format": format}, gained
     return best
 
 

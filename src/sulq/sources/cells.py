@@ -5,6 +5,7 @@ No cell has an error. Where one cannot be read, there is NaN or a null.
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 import threading
@@ -15,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sulq.schema import Category, Integer, Real
+from sulq.schema import Category, Date, Integer, Real
 
 VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 """Of these, which are only another way to lay out texts, Arrow cannot decode dictionaries."""
 BLANKS = (" ", "\t", "\u00a0", "\u2009", "\u202f")
 """What a blank in a number can be: also the no-break and thin ones that programs put between thousands."""
+EPOCH = datetime.date(1970, 1, 1)
 LONGEST_NUMBER = 2**20
 """No text of more bytes is read as a number: DuckDB fails on one of 4 GB."""
 
@@ -84,6 +86,23 @@ def parsed(array: pa.Array, sql: str) -> pa.Array:
         texts = pc.if_else(pc.less_equal(pc.binary_length(texts), LONGEST_NUMBER), texts, None)
     column = _thread.duckdb.from_arrow(pa.table({"x": texts}))
     return column.project(f"{sql} AS y").to_arrow_table()["y"].combine_chunks()
+
+
+def days(kind: Date, array: pa.Array) -> NDArray[np.float64]:
+    """A column of dates as days since the first, NaN where there is none. Numbers are such days already."""
+    array = plain(array)
+    if is_number(array.type):
+        return floats(array)
+    if is_text(array.type):
+        read = "TRY_CAST(x AS DATE)"
+        if kind.format is not None:
+            format = kind.format.replace("'", "''")
+            read = f"CAST(try_strptime(trim(x), '{format}') AS DATE)"
+        array = parsed(array, read)
+    elif pa.types.is_timestamp(array.type) and array.type.tz is not None:
+        array = pc.local_timestamp(array)
+    since_1970 = pc.cast(array, pa.date32(), safe=False).cast(pa.int32())
+    return floats(since_1970) - (kind.first - EPOCH).days
 
 
 def truths(array: pa.Array) -> pa.Array:
@@ -151,3 +170,9 @@ def is_number(type_: pa.DataType) -> bool:
     if pa.types.is_dictionary(type_):
         type_ = type_.value_type
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
+
+
+def is_day(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    return bool(pa.types.is_date(type_) or pa.types.is_timestamp(type_))

@@ -20,9 +20,11 @@ from sulq.errors import SchemaError
 from sulq.queries.expressions import Leaf, col, column_grid
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Feature, scaled, scaling
-from sulq.schema import Boolean, Category, Integer, Kind, Real
+from sulq.schema import Boolean, Category, Date, Integer, Kind, Real
 from sulq.sources.cells import (
+    days,
     floats,
+    is_day,
     is_number,
     is_text,
     numbers,
@@ -116,6 +118,12 @@ def encoded(cells: pa.Array, leaf: Leaf, scope: Scope) -> Encoded:
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
     """Refuse a column whose type cannot be read as the schema says."""
+    if isinstance(kind, Date):
+        if not (is_text(type_) or is_day(type_) or pa.types.is_null(type_)):
+            raise SchemaError(
+                f"column {name!r} is declared date but holds {type_}: convert it to dates, timestamps or text"
+            )
+        return
     if not (is_text(type_) or is_number(type_) or pa.types.is_boolean(type_) or pa.types.is_null(type_)):
         raise SchemaError(
             f"column {name!r} is declared {kind.type} but holds {type_}: convert it to numbers, "
@@ -129,6 +137,8 @@ def _encode(kind: Kind, array: pa.Array, out: Encoded) -> None:
         out[:] = np.asarray(places(kind, array).fill_null(_unknown(kind)))
     elif isinstance(kind, Boolean):
         out[:] = _boolean(kind, plain(array))
+    elif isinstance(kind, Date):
+        out[:] = _clamped_floats(days(kind, array), kind.low, kind.high, int(_set(kind.missing)))
     elif isinstance(kind, Integer):
         out[:] = _integer(kind, plainly_written(kind, plain(array)))
     else:
