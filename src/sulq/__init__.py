@@ -26,7 +26,7 @@ from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, lookup, nearest, one_hot, parity
-from sulq.queries.expressions import Node, col
+from sulq.queries.expressions import Node, col, known
 from sulq.queries.functions import row_function
 from sulq.queries.products import dot, gram, outer
 from sulq.queries.query import Query, count, mean, total
@@ -90,6 +90,7 @@ __all__ = [
     "error_rate",
     "features",
     "gram",
+    "known",
     "learn_at_unknown_rate",
     "lookup",
     "mean",

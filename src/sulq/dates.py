@@ -33,6 +33,7 @@ class Date(Integer):
         last: the last day.
         missing: what a cell without a date becomes.
         format: how texts write dates, as "%d.%m.%Y"; by default as 2024-01-31, with or without a time.
+        drop_missing: rows without a date can be left out of a question, by `sulq.known`.
 
     >>> born = Date("1900-01-01", "2023-12-31", missing="1970-01-01")
     >>> born.day("1900-01-31"), born.date(30)
@@ -51,6 +52,7 @@ class Date(Integer):
         missing: str | datetime.date | None = None,
         *,
         format: str | None = None,
+        drop_missing: bool = False,
     ) -> None:
         begin, end = _date("first", first), _date("last", last)
         if begin > end:
@@ -62,7 +64,8 @@ class Date(Integer):
         if format is not None:
             _check_format(format)
         fill(self, first=begin, last=end, format=format, low=0, high=high, missing=constant)
-        fill(self, thousands=None, decimal=".", strip="")
+        fill(self, thousands=None, decimal=".", strip="", drop_missing=drop_missing)
+        self._check_rules()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self.settings(),)
@@ -72,7 +75,8 @@ class Date(Integer):
         assert self.missing is not None
         days = {"first": self.first, "last": self.last, "missing": self.date(self.missing)}
         given = {name: day.isoformat() for name, day in days.items()}
-        return given if self.format is None else given | {"format": self.format}
+        rules = {"format": self.format, "drop_missing": self.drop_missing or None}
+        return given | {name: rule for name, rule in rules.items() if rule is not None}
 
     def day(self, date: str | datetime.date) -> int:
         """The number of days from `first` to a date."""

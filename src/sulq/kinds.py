@@ -49,11 +49,13 @@ class Numeral(Settings):
         thousands: what stands between groups of digits, as in 1,234.5; a blank is also a no-break space.
         decimal: what stands before the decimals, a point or a comma.
         strip: signs that may stand before or after the number and are left out, as "€$%"; 12% is read as 12.
+        drop_missing: rows without a number can be left out of a question, by `sulq.known`.
     """
 
     thousands: str | None = field(default=None, kw_only=True)
     decimal: str = field(default=".", kw_only=True)
     strip: str = field(default="", kw_only=True)
+    drop_missing: bool = field(default=False, kw_only=True)
 
     @property
     def written_plainly(self) -> bool:
@@ -71,6 +73,8 @@ class Numeral(Settings):
             raise SchemaError(
                 f"thousands and decimal are both {self.decimal!r}: declare which sign stands before decimals"
             )
+        if not isinstance(self.drop_missing, bool):
+            raise SchemaError(f"drop_missing = {self.drop_missing!r} must be true or false")
         signs = "+-0123456789eE" + self.decimal + (self.thousands or "")
         if not isinstance(self.strip, str) or any(sign in signs for sign in self.strip):
             raise SchemaError(f"strip = {self.strip!r} must be a text of signs that are no part of a number")
@@ -87,6 +91,7 @@ class Real(Numeral):
         thousands: in texts, what stands between groups of digits: , . ' _ or a blank.
         decimal: in texts, what stands before the decimals, a point or a comma.
         strip: in texts, signs around the number that are left out, as "€$%".
+        drop_missing: rows without a number can be left out of a question, by `sulq.known`.
 
     >>> Real(0, 120)
     Real(low=0.0, high=120.0, missing=60.0)
@@ -123,6 +128,7 @@ class Integer(Numeral):
         thousands: in texts, what stands between groups of digits: , . ' _ or a blank.
         decimal: in texts, what stands before the decimals, a point or a comma.
         strip: in texts, signs around the number that are left out, as "€$%".
+        drop_missing: rows without a number can be left out of a question, by `sulq.known`.
 
     >>> Integer(0, 9)
     Integer(low=0, high=9, missing=4)

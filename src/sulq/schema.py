@@ -255,6 +255,8 @@ def _kind(name: str, declared: object) -> Kind:
     if not isinstance(declared, Mapping) or declared.get("type") not in KINDS:
         raise SchemaError(f"column {name!r} needs a type: one of {', '.join(KINDS)}")
     rest = {key: value for key, value in declared.items() if key != "type"}
+    if rest.get("missing") == "drop" and "drop_missing" in signature(KINDS[declared["type"]]).parameters:
+        rest = {key: value for key, value in rest.items() if key != "missing"} | {"drop_missing": True}
     return _built(f"column {name!r}", KINDS[declared["type"]], rest)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 import sulq
-from sulq.queries.expressions import Column, Node
+from sulq.queries.expressions import Column, Known, Node
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Feature, Only
 from sulq.sources.encoding import Encoder, dtype_of_leaf
@@ -27,7 +27,7 @@ SCHEMA = sulq.Schema(
         "b": sulq.Boolean(),
         "c": sulq.Category(["u", "v", "w"]),
         "d": sulq.Category(["no", "yes"], missing="no"),
-        "t": sulq.Date("2019-12-30", "2024-03-01"),
+        "t": sulq.Date("2019-12-30", "2024-03-01", drop_missing=True),
     }
 )
 NUMERIC = ["r", "big", "tiny", "fixed", "i", "long", "b", "t"]
@@ -70,6 +70,7 @@ def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
     leaves = [
         leaf(name) for name in SCHEMA for leaf in (Column, Feature) if leaf is Column or name in NUMERIC
     ]
+    leaves.append(Known("t"))
     columns = {leaf.key: np.empty(len(rows), dtype_of_leaf(leaf, SCHEMA[leaf.name])) for leaf in leaves}
     for leaf in leaves:
         cells = pa.array([r[leaf.name] for r in rows], ARROW.get(leaf.name, pa.float64()))
@@ -81,7 +82,7 @@ def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
 def conditions(draw: st.DrawFn, depth: int) -> Node:
     match draw(st.integers(0, 3 if depth == 0 else 8)):
         case 0:
-            return sulq.col("b")
+            return draw(st.sampled_from([sulq.col("b"), sulq.known("t")]))
         case 1:
             return sulq.col("c") == draw(st.sampled_from(["u", "v", "w", "(other)"]))
         case 2:

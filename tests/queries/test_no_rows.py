@@ -26,6 +26,7 @@ EVERY_NODE: list[Node] = [
     col("r"),
     sulq.features("r", "i"),
     sulq.vector(1, col("r")),
+    sulq.known("t"),
     col("t").month(),
     col("t").weekday(),
     col("t").years_at("2021-07-01"),

@@ -36,6 +36,7 @@ WIRE = {
     "Dot": "dot",
     "Feature": "feature",
     "Gram": "gram",
+    "Known": "known",
     "Lookup": "lookup",
     "Multiply": "multiply",
     "Nearest": "nearest",

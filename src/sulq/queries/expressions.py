@@ -267,6 +267,25 @@ class Column(Leaf):
         return YearsAt(self, str(day))
 
 
+@dataclass(frozen=True, eq=False)
+class Known(Leaf):
+    """Whether a row has a number or a date in a column, before a public constant takes the place of none."""
+
+    wire = "known"
+
+    def facts(self, scope: Scope) -> Number:
+        kind = scope.schema[self.name]
+        if not isinstance(kind, Real | Integer) or not kind.drop_missing:
+            raise QueryError(
+                f"column {self.name!r} does not keep which cells are missing: numbers and dates do that are "
+                'declared with missing = "drop" (in Python, drop_missing=True)'
+            )
+        return flag()
+
+    def described(self) -> str:
+        return f"whether column {self.name!r} is known"
+
+
 def column_grid(kind: Real | Integer) -> tuple[int, int, int]:
     """The grid a column is encoded on, and its bounds there: 30 bits for a real, 36 for an integer.
 
@@ -605,6 +624,23 @@ def col(name: str) -> Column:
     '>='
     """
     return Column(name)
+
+
+def known(name: str) -> Known:
+    """Whether a row has a number or a date in a column, instead of a missing cell or one that is none.
+
+    Rows without one are left out by `where`: of a mean, both the total and the count are then of the others.
+
+    Args:
+        name: a column that is declared with `drop_missing=True` (in TOML: `missing = "drop"`).
+
+    >>> import sulq
+    >>> bills = sulq.open({"cost": [100, None, 300]}, {"cost": sulq.Real(0, 1000, drop_missing=True)})
+    >>> asked = [sulq.mean("cost"), sulq.mean("cost", where=known("cost"))]
+    >>> [answer.value for answer in bills.exact().ask(sulq.Round(asked))]
+    [300.0, 200.0]
+    """
+    return Known(name)
 
 
 def named(value: str | Node) -> Node:

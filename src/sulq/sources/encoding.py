@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sulq import loops
 from sulq.errors import SchemaError
-from sulq.queries.expressions import Leaf, col, column_grid
+from sulq.queries.expressions import Known, Leaf, col, column_grid
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Feature, scaled, scaling
 from sulq.schema import Boolean, Category, Date, Integer, Kind, Real
@@ -54,6 +54,8 @@ def dtype_of(kind: Kind) -> np.dtype[Any]:
 
 
 def dtype_of_leaf(leaf: Leaf, kind: Kind) -> np.dtype[Any]:
+    if isinstance(leaf, Known):
+        return np.dtype(bool)
     return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(kind)
 
 
@@ -64,12 +66,15 @@ class Encoder:
         self._kind = scope.schema[leaf.name]
         self._facts = scope.number(col(leaf.name)) if isinstance(leaf, Feature) else None
         self._dtype = dtype_of_leaf(leaf, self._kind)
+        self._whether_known = isinstance(leaf, Known)
         self._known: dict[str | None, int] = {}
 
     def __call__(self, array: pa.Array, out: Encoded) -> None:
         """Write a piece to `out`; from any thread."""
         kind = self._kind
-        if isinstance(kind, Category) and isinstance(array, pa.DictionaryArray):
+        if self._whether_known and isinstance(kind, Real | Integer):
+            out[:] = ~np.isnan(days(kind, array) if isinstance(kind, Date) else numbers(kind, array))
+        elif isinstance(kind, Category) and isinstance(array, pa.DictionaryArray):
             _look_up(array, self._codes_of(kind, array.dictionary), out)
         elif self._facts is None:
             _encode(kind, array, out)
