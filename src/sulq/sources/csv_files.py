@@ -55,11 +55,11 @@ class CsvFiles:
     @cached_property
     def rows(self) -> int:
         """How many rows there are. Line ends are counted, and quotes looked for if they may hold some."""
-        return sum(chunk.rows for chunk in self.chunks())
+        return sum(chunk.rows for chunk in self._chunks())
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[tuple[str, int, pa.Array]]]:
         wanted = {self._names.index(name): name for name in columns}
-        chunks = _Shared(self.chunks())
+        chunks = _Shared(self._chunks())
         return [self._part(dict(sorted(wanted.items())), chunks) for _ in range(many)]
 
     def _part(
@@ -74,6 +74,10 @@ class CsvFiles:
                 text = text[cut.consumed :]
 
     def chunks(self) -> Iterator[Chunk]:
+        """All files in pieces of whole rows, as text in UTF-8: for who looks at lines and not at cells."""
+        return self._chunks()
+
+    def _chunks(self) -> Iterator[Chunk]:
         """All files in pieces of whole rows."""
         start = 0
         for file, _ in self._files:
