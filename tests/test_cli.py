@@ -68,9 +68,27 @@ def test_a_draft_is_the_same_whatever_the_cells_hold(tmp_path: Path) -> None:
     assert len(drafts) == 1
 
 
+def test_a_draft_proposes_rules_by_names_and_types_alone(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for cells in ("1,2,3", "x,1.234,y"):
+        path.write_text(f"birth_date,cost,update\n{cells}\n")
+        drafted = draft(path)
+        born, cost, update = drafted.split("[columns.")[1:]
+        assert 'type = "date"' in born and 'format = "%d.%m.%Y"' in born
+        assert 'type = "real"' in cost and 'thousands = ","' in cost
+        assert 'type = "___"' in update, "an update is no date"
+        assert 'aliases = { "F" = "female" }' in drafted
+    typed = draft(pa.table({"seen": pa.array([0], pa.timestamp("s")), "n": [1]}))
+    assert 'type = "date"' in typed.split("[columns.")[1] and "aliases" not in typed
+    filled = drafted.replace("first = ___", "first = 1900-01-01").replace("last = ___", "last = 2024-01-01")
+    filled = filled.split("[columns.cost]")[0]
+    (tmp_path / "t.toml").write_text(filled)
+    assert isinstance(sulq.Schema.of(tmp_path / "t.toml")["birth_date"], sulq.Date)
+
+
 def test_a_draft_names_types_that_cannot_be_read() -> None:
     drafted = draft(
-        pa.table({"when": pa.array([0], pa.timestamp("s")), "who": pa.array([b"a"]).dictionary_encode()})
+        pa.table({"when": pa.array([0], pa.time32("s")), "who": pa.array([b"a"]).dictionary_encode()})
     )
     assert drafted.count("convert it to numbers, booleans or text") == 2
 

@@ -27,7 +27,7 @@ from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
-from sulq.queries.expressions import Node, col
+from sulq.queries.expressions import Node, col, known
 from sulq.queries.functions import row_function
 from sulq.queries.lookups import lookup
 from sulq.queries.products import dot, gram, outer
@@ -36,7 +36,7 @@ from sulq.queries.rounds import Round
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.renamed import TOP, moved
 from sulq.samples import randhie
-from sulq.schema import Boolean, Category, Integer, Real, Schema, Unit
+from sulq.schema import Boolean, Category, Csv, Date, Integer, Real, Schema, Unit
 from sulq.sources.opening import open
 from sulq.sources.source import Source
 from sulq.talk.answers import Answer
@@ -55,7 +55,9 @@ __all__ = [
     "Compress",
     "Conjunction",
     "Crowd",
+    "Csv",
     "Curator",
+    "Date",
     "Exact",
     "Hypothesis",
     "Integer",
@@ -91,6 +93,7 @@ __all__ = [
     "error_rate",
     "features",
     "gram",
+    "known",
     "learn_at_unknown_rate",
     "lookup",
     "mean",

@@ -32,6 +32,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[st
     if [name for name in old if name in new] != [name for name in new if name in old]:
         yield "the columns are in another order"
     yield from _of_one("the unit", before.get("unit"), after.get("unit"))
+    yield from _of_one("what is said of CSV files", before.get("csv"), after.get("csv"))
 
 
 def _of_one(what: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[str]:

@@ -13,7 +13,8 @@ from typing import NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.arguments import add_learn, add_table
+from sulq.commands.arguments import add_csv, add_learn, add_table
+from sulq.commands.check import add_check
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
 from sulq.commands.tables import ledger_tables, schema_table
@@ -26,7 +27,7 @@ from sulq.numbers import rational
 from sulq.pictures import lines
 from sulq.progress import shown
 from sulq.runs.files import write_whole
-from sulq.schema import Schema
+from sulq.schema import Csv, Schema
 from sulq.sources.opening import open as open_source
 from sulq.theory.atlas import atlas
 
@@ -98,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     action.add_argument("file", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")
     action.add_argument("--table", help="the table, if the file is a DuckDB database")
+    add_csv(action)
     action.set_defaults(run=_draft)
 
     action = actions.add_parser(
@@ -112,6 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     action.set_defaults(run=_show)
 
     add_table(commands, learn)
+    add_check(commands)
     add_learn(commands, learn)
     add_plan(commands)
 
@@ -171,7 +174,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _draft(options: argparse.Namespace, console: Console) -> None:
-    print(draft(options.file, options.table), end="")
+    csv = Csv(options.encoding or "utf-8", options.delimiter)
+    print(draft(options.file, options.table, csv), end="")
 
 
 def _show(options: argparse.Namespace, console: Console) -> None:

@@ -1,6 +1,7 @@
 """A draft of a schema: a table's columns with the types it declares, and holes where public facts belong.
 
-The draft is made from names and declared types alone: no cell is looked at. A type that was guessed from
+The draft is made from names and declared types alone: no cell is looked at, also not for the rules that it
+proposes as comments. A type that was guessed from
 cells would be a fact about the rows, and the schema is public. A CSV file declares no types, so there the
 type is a hole too. Bounds and categories are for the user to fill in from public knowledge: read off the
 data they would give away its extremes.
@@ -15,29 +16,48 @@ from typing import Any
 import pyarrow as pa
 
 from sulq.errors import SchemaError
-from sulq.schema import HOLE
-from sulq.sources.csv_files import CsvFiles
-from sulq.sources.encoding import is_number, is_text
+from sulq.schema import HOLE, Csv
+from sulq.sources.cells import is_day, is_number, is_text
+from sulq.sources.csv_files import USUAL, CsvFiles
 from sulq.sources.readers import reader
 
 RANGE = [f"low = {HOLE}", f"high = {HOLE}"]
 VALUES = [f'values = {HOLE}   # every answer there can be, as in ["yes", "no"]']
+DAYS = ['type = "date"', f"first = {HOLE}   # the first day there can be, as 1900-01-01", f"last = {HOLE}"]
+DATE = ['# By its name this may be a date. If it is written as 31.12.2024, add: format = "%d.%m.%Y"', *DAYS]
+AMOUNT = [
+    '# By its name this may be an amount. If it is written as 1,234.5, add: thousands = ","',
+    '# If it is written as 1.234,5 €, add: thousands = ".", decimal = "," and strip = "€"',
+    'type = "real"',
+    *RANGE,
+]
+RULES = [
+    "",
+    "# Where forms were filled in by hand, a category may need rules for spellings:",
+    '# trim = true, fold_case = true, aliases = { "F" = "female" }',
+]
+NAMES = {
+    r"(^|_)(date|datum|dob|born|birth\w*)(_|$)": DATE,
+    r"(^|_)(costs?|price|amount|income|salary|wages?|eur|euro|usd)(_|$)": AMOUNT,
+}
+"""By these names a column is taken for dates or amounts. That is a guess, and the draft says so."""
 ANYTHING = [
-    f'type = "{HOLE}"   # integer, real, category or boolean; delete the lines below that it does not need',
+    f'type = "{HOLE}"   # integer, real, category, boolean or date; delete the lines below it does not need',
     f"low = {HOLE}      # integer and real: the ends of the scale",
     f"high = {HOLE}",
     f'values = {HOLE}   # category: every answer there can be, as in ["yes", "no"]',
 ]
 
 
-def draft(data: Any, table: str | None = None) -> str:
+def draft(data: Any, table: str | None = None, csv: Csv = USUAL) -> str:
     """A schema in TOML for a file or table, to be completed by hand.
 
     Args:
         data: the file or table, as `sulq.open` takes it.
         table: the table, if the data is a DuckDB database.
+        csv: how CSV files are written, if not as usual; the draft will say so.
     """
-    opened = reader(data, (), (), table)
+    opened = reader(data, (), (), table, written=csv)
     if not opened.types:
         raise SchemaError("there are no columns to describe")
     typed = not isinstance(opened, CsvFiles)
@@ -57,9 +77,19 @@ def draft(data: Any, table: str | None = None) -> str:
         f'# column = "{HOLE}"',
         f"# rows = {HOLE}",
     ]
+    if csv != USUAL:
+        written = {name: value for name, value in vars(csv).items() if value is not None}
+        lines += ["", "[csv]", *(f"{name} = {json.dumps(value)}" for name, value in written.items())]
     for name, type_ in opened.types.items():
-        lines += ["", f"[columns.{_key(name)}]", *(_described(type_) if typed else ANYTHING)]
+        lines += ["", f"[columns.{_key(name)}]", *(_described(type_) if typed else _anything(name))]
+    if not typed or any(map(is_text, opened.types.values())):
+        lines += RULES
     return "\n".join(lines) + "\n"
+
+
+def _anything(name: str) -> list[str]:
+    """What a column of unknown type may be, guessed from its name."""
+    return next((lines for names, lines in NAMES.items() if re.search(names, name, re.IGNORECASE)), ANYTHING)
 
 
 def _described(type_: pa.DataType) -> list[str]:
@@ -70,6 +100,8 @@ def _described(type_: pa.DataType) -> list[str]:
         return ['type = "integer"', *RANGE]
     if is_number(type_):
         return ['type = "real"', *RANGE]
+    if is_day(type_):
+        return DAYS
     if is_text(type_):
         return ['type = "category"', *VALUES]
     return [

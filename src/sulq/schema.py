@@ -7,28 +7,40 @@ constant (or, for a category, a level of its own). No value can make an answer f
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sulq.dates import Date
 from sulq.errors import SchemaError
-from sulq.kinds import KINDS, OTHER, Boolean, Category, Integer, Kind, Real, fill, text
+from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, fill, text
 from sulq.numbers import whole
 from sulq.wire import digest
 
 HOLE = "___"
 """Stands in a draft where the user's public knowledge belongs."""
+DELIMITERS = (",", ";", "\t", "|")
+"""What can stand between the cells of a CSV file."""
+ENCODINGS = "utf-8(-sig)?|utf-16(-le|-be)?|ascii|iso8859-[0-9]+|cp(125|4|8)[0-9]+|koi8-[rtu]|mac-.*"
+"""Encodings of CSV files, by the names that Python has for them."""
+KINDS: dict[str, type[Kind]] = {kind.type: kind for kind in (Real, Integer, Category, Boolean, Date)}
 T = TypeVar("T")
 __all__ = [
+    "DELIMITERS",
     "HOLE",
     "KINDS",
     "OTHER",
     "Boolean",
     "Category",
+    "Csv",
+    "Date",
     "Integer",
     "Kind",
     "Real",
@@ -68,8 +80,52 @@ class Unit:
         fill(self, rows=whole("a unit's rows", self.rows, 1, 2**20, error=SchemaError))
 
 
+@dataclass(frozen=True)
+class Csv:
+    """How the CSV files of a table are written. Of other sources it says nothing.
+
+    Args:
+        encoding: how letters are written, as "latin-1", "cp1252" or "utf-16".
+        delimiter: what stands between cells; by default the one of , ; | and tab that the header
+            has most of.
+
+    >>> Csv("latin-1", ";")
+    Csv(encoding='iso8859-1', delimiter=';')
+    """
+
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+
+    def __post_init__(self) -> None:
+        fill(self, encoding=_encoding(self.encoding))
+        if self.delimiter not in (None, *DELIMITERS):
+            signs = " ".join(map(repr, DELIMITERS))
+            raise SchemaError(f"delimiter = {self.delimiter!r} must be one of {signs}")
+
+
+def _encoding(name: object) -> str:
+    """The usual name of an encoding in which no letter can swallow the end of a line, or a refusal.
+
+    In others, a cell that is cut short could take the line after it with it, which is another person's.
+    """
+    try:
+        usual = codecs.lookup(name).name if isinstance(name, str) else ""
+    except (LookupError, ValueError):
+        usual = ""
+    if re.fullmatch(ENCODINGS, usual):
+        return usual.removesuffix("-sig")
+    raise SchemaError(
+        f"encoding = {name!r} must be utf-8, utf-16 or one with a byte for each letter, as latin-1 or cp1252"
+    )
+
+
 class Schema(Mapping[str, Kind]):
-    """The columns a learner may ask about, in order, and the privacy unit.
+    """The columns a learner may ask about, in order, the privacy unit, and how CSV files are written.
+
+    Args:
+        columns: the kind of each column.
+        unit: whose privacy is kept, if a person can have several rows.
+        csv: how CSV files of the table are written, if not as usual.
 
     Args:
         columns: for every column its name and its kind: `Real`, `Integer`, `Category` or `Boolean`.
@@ -83,16 +139,19 @@ class Schema(Mapping[str, Kind]):
     True
     """
 
-    def __init__(self, columns: Mapping[str, Kind], unit: Unit | None = None) -> None:
+    def __init__(self, columns: Mapping[str, Kind], unit: Unit | None = None, csv: Csv | None = None) -> None:
         if not columns:
             raise SchemaError("a schema needs at least one column")
         for name, kind in columns.items():
             if not isinstance(name, str) or not name:
                 raise SchemaError(f"a column's name must be a non-empty text, not {name!r}")
             if not isinstance(kind, Kind):
-                raise SchemaError(f"column {name!r} must be Real, Integer, Category or Boolean, not {kind!r}")
+                raise SchemaError(
+                    f"column {name!r} must be Real, Integer, Category, Boolean or Date, not {kind!r}"
+                )
         self._columns = dict(columns)
         self.unit = unit
+        self.csv = None if csv == Csv() else csv
 
     @classmethod
     def of(cls, given: Any) -> Schema:
@@ -105,13 +164,16 @@ class Schema(Mapping[str, Kind]):
             raise SchemaError(f"a schema is a Schema, a dict or the path of a TOML file, not {given!r}")
         if all(isinstance(kind, Kind) for kind in given.values()):
             return cls(given)
-        unknown = set(given) - {"columns", "unit"}
+        unknown = set(given) - {"columns", "unit", "csv"}
         if unknown:
-            raise SchemaError(f"a schema has [columns] and perhaps [unit]; what is {sorted(unknown)}?")
-        unit = given.get("unit")
+            raise SchemaError(
+                f"a schema has [columns] and perhaps [unit] and [csv]; what is {sorted(unknown)}?"
+            )
+        unit, csv = given.get("unit"), given.get("csv")
         return cls(
             {name: _kind(name, declared) for name, declared in given.get("columns", {}).items()},
             None if unit is None else _built("[unit]", Unit, unit),
+            None if csv is None else _built("[csv]", Csv, csv),
         )
 
     @classmethod
@@ -137,12 +199,13 @@ class Schema(Mapping[str, Kind]):
 
     def form(self) -> dict[str, Any]:
         """The schema as plain data, in canonical form: what `Schema.of` reads back."""
-        columns = {
-            name: {"type": kind.type} | {f.name: getattr(kind, f.name) for f in fields(kind)}
-            for name, kind in self.items()
+        columns = {name: {"type": kind.type} | kind.settings() for name, kind in self.items()}
+        others = {"unit": self.unit, "csv": self.csv}
+        return {"columns": columns} | {
+            name: {key: value for key, value in asdict(other).items() if value is not None}
+            for name, other in others.items()
+            if other is not None
         }
-        unit = None if self.unit is None else {f.name: getattr(self.unit, f.name) for f in fields(self.unit)}
-        return {"columns": columns} | ({} if unit is None else {"unit": unit})
 
     @cached_property
     def hash(self) -> str:
@@ -195,8 +258,9 @@ class Schema(Mapping[str, Kind]):
         return hash(self.hash)
 
     def __repr__(self) -> str:
-        unit = "" if self.unit is None else f", unit={self.unit!r}"
-        return f"Schema({self._columns!r}{unit})"
+        others = {"unit": self.unit, "csv": self.csv}
+        given = "".join(f", {name}={other!r}" for name, other in others.items() if other is not None)
+        return f"Schema({self._columns!r}{given})"
 
 
 def _kind(name: str, declared: object) -> Kind:
@@ -207,21 +271,26 @@ def _kind(name: str, declared: object) -> Kind:
     if not isinstance(declared, Mapping) or declared.get("type") not in KINDS:
         raise SchemaError(f"column {name!r} needs a type: one of {', '.join(KINDS)}")
     rest = {key: value for key, value in declared.items() if key != "type"}
+    if rest.get("missing") == "drop" and "drop_missing" in signature(KINDS[declared["type"]]).parameters:
+        rest = {key: value for key, value in rest.items() if key != "missing"} | {"drop_missing": True}
     return _built(f"column {name!r}", KINDS[declared["type"]], rest)
 
 
 def _built(what: str, cls: type[T], arguments: Mapping[str, Any]) -> T:
     """`cls(**arguments)`, with errors that say where the trouble is."""
-    known = [f.name for f in fields(cls)]  # type: ignore[arg-type]
+    settings = signature(cls).parameters
+    known = list(settings)
     for name in arguments:
         if name not in known:
             raise SchemaError(f"{what}: unknown setting {name!r}; it takes {', '.join(known)}")
     try:
         return cls(**arguments)
     except TypeError:
-        missing = [name for name in known if name not in arguments]
+        missing = [
+            name for name, each in settings.items() if each.default is each.empty and name not in arguments
+        ]
         raise SchemaError(
-            f"{what} needs {' and '.join(missing[:2])}: public facts, declared and never read off the data"
+            f"{what} needs {' and '.join(missing)}: public facts, declared and never read off the data"
         ) from None
     except SchemaError as error:
         raise SchemaError(f"{what}: {error}") from None

@@ -52,6 +52,7 @@ def table(which: str, unit: sulq.Unit | None, rows: int = FEW) -> sulq.Source:
         "b": np.arange(rows) % 2 == 0,
         "c": np.array(["u", "v", "w"])[np.arange(rows) % 3],
         "d": np.array(["no", "yes"])[np.arange(rows) % 2],
+        "t": np.datetime64("2020-01-01") + np.arange(rows),
         "person": np.arange(rows) // 3,
     }
     if which == "some":

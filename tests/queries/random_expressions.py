@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 import sulq
-from sulq.queries.expressions import Column, Node
+from sulq.queries.expressions import Column, Known, Node
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Feature, Only
 from sulq.sources.encoding import Encoder, dtype_of_leaf
@@ -26,9 +27,10 @@ SCHEMA = sulq.Schema(
         "b": sulq.Boolean(),
         "c": sulq.Category(["u", "v", "w"]),
         "d": sulq.Category(["no", "yes"], missing="no"),
+        "t": sulq.Date("2019-12-30", "2024-03-01", drop_missing=True),
     }
 )
-NUMERIC = ["r", "big", "tiny", "fixed", "i", "long", "b"]
+NUMERIC = ["r", "big", "tiny", "fixed", "i", "long", "b", "t"]
 
 constants = st.one_of(
     st.integers(-20, 20),
@@ -50,8 +52,17 @@ cells |= {
 cells["b"] = st.one_of(st.none(), st.booleans())
 cells["c"] = st.sampled_from([None, "u", "v", "w", "x", ""])
 cells["d"] = st.sampled_from([None, "no", "yes", "maybe"])
+dates = st.dates(datetime.date(2019, 1, 1), datetime.date(2025, 1, 1))
+cells["t"] = st.one_of(st.none(), dates)
 row = st.fixed_dictionaries(cells)
-ARROW = {"i": pa.int64(), "long": pa.int64(), "b": pa.bool_(), "c": pa.string(), "d": pa.string()}
+ARROW = {
+    "i": pa.int64(),
+    "long": pa.int64(),
+    "b": pa.bool_(),
+    "c": pa.string(),
+    "d": pa.string(),
+    "t": pa.date32(),
+}
 
 
 def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
@@ -59,6 +70,7 @@ def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
     leaves = [
         leaf(name) for name in SCHEMA for leaf in (Column, Feature) if leaf is Column or name in NUMERIC
     ]
+    leaves.append(Known("t"))
     columns = {leaf.key: np.empty(len(rows), dtype_of_leaf(leaf, SCHEMA[leaf.name])) for leaf in leaves}
     for leaf in leaves:
         cells = pa.array([r[leaf.name] for r in rows], ARROW.get(leaf.name, pa.float64()))
@@ -70,7 +82,7 @@ def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
 def conditions(draw: st.DrawFn, depth: int) -> Node:
     match draw(st.integers(0, 3 if depth == 0 else 8)):
         case 0:
-            return sulq.col("b")
+            return draw(st.sampled_from([sulq.col("b"), sulq.known("t")]))
         case 1:
             return sulq.col("c") == draw(st.sampled_from(["u", "v", "w", "(other)"]))
         case 2:
@@ -94,7 +106,9 @@ def conditions(draw: st.DrawFn, depth: int) -> Node:
 def choices(draw: st.DrawFn, depth: int) -> Node:
     match draw(st.integers(0, 4)):
         case 0:
-            return draw(st.sampled_from([sulq.col("c"), sulq.col("d"), sulq.col("i"), sulq.col("b")]))
+            return draw(
+                st.sampled_from([*map(sulq.col, "cdib"), sulq.col("t").weekday(), sulq.col("t").month()])
+            )
         case 1:
             edges = draw(st.lists(st.integers(-40, 40), min_size=1, max_size=4, unique=True))
             return sulq.bins(draw(scalars(max(depth - 1, 0))), sorted(edge / 4 for edge in edges))
@@ -110,7 +124,7 @@ def choices(draw: st.DrawFn, depth: int) -> Node:
 
 @st.composite
 def scalars(draw: st.DrawFn, depth: int) -> Node:
-    match draw(st.integers(0, 1 if depth == 0 else 10)):
+    match draw(st.integers(0, 1 if depth == 0 else 11)):
         case 0:
             return sulq.col(draw(st.sampled_from(NUMERIC)))
         case 1:
@@ -134,6 +148,9 @@ def scalars(draw: st.DrawFn, depth: int) -> Node:
             vector = draw(vectors(depth - 1))
             weights = [draw(constants) for _ in range(Scope(SCHEMA).number(vector).width)]
             return sulq.dot(vector, draw(st.sampled_from([vector, weights])))
+        case 10:
+            born = sulq.col("t")
+            return draw(st.sampled_from([born.year(), born.month(), born.years_at("2021-07-01")]))
         case _:
             return sulq.lookup(sulq.col("c"), [draw(constants) for _ in range(4)])
 

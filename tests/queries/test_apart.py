@@ -140,7 +140,8 @@ def many_rows(rows: int = 700) -> Batch:
     numbers = {name: rng.uniform(-4, 12, rows) for name in ("r", "big", "tiny", "fixed")}
     whole = {name: rng.integers(-5, 10, rows) for name in ("i", "long")}
     codes = {name: rng.choice(["u", "v", "w", "yes", "no"], rows) for name in "cd"}
-    table = {**numbers, **whole, "b": rng.random(rows) < 0.5, **codes}
+    dates = np.datetime64("2019-12-01") + rng.integers(0, 1600, rows)
+    table = {**numbers, **whole, "b": rng.random(rows) < 0.5, **codes, "t": dates.astype(object)}
     return batch_of(Scope(SCHEMA), [{name: table[name][i] for name in SCHEMA} for i in range(rows)])
 
 

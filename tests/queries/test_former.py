@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 import sulq
 from sulq.queries.former import NAMES, former_form, upgraded_round
@@ -34,7 +34,10 @@ def test_expressions_of_version_0_are_read() -> None:
                 assert parse(former).form == today
                 seen.add(former["node"])
     assert seen == set(NAMES.values()) - {"Function"}
-    assert set(NAMES) == {*NODES, "function"}, "a kind made after version 0 has no name there: leave it out"
+    since = {"date part", "known", "years at"}
+    assert set(NAMES) == {*NODES, "function"} - since, (
+        "a kind made after version 0 has no name there: leave it out"
+    )
 
 
 def _nodes(form: Any) -> list[Any]:
@@ -56,12 +59,13 @@ def _nodes(form: Any) -> list[Any]:
 @given(rounds)
 def test_the_former_form_is_read_as_the_same_round(round_: sulq.Round) -> None:
     former = former_form(round_)
+    assume(former is not None)
     assert parse_round(canonical(former)) == round_
     assert upgraded_round(former) == round_.form
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-@given(tampered(rounds.map(former_form)))
+@given(tampered(rounds.map(former_form).filter(lambda form: form is not None)))
 def test_whatever_comes_as_a_round_of_version_0_is_read_or_refused(form: Any) -> None:
     check_reader(parse_round, lambda round_: round_.form, form)
 

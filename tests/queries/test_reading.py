@@ -32,9 +32,11 @@ WIRE = {
     "Compare": "compare",
     "Constant": "constant",
     "Cross": "cross",
+    "DatePart": "date part",
     "Dot": "dot",
     "Feature": "feature",
     "Gram": "gram",
+    "Known": "known",
     "Lookup": "lookup",
     "Multiply": "multiply",
     "Nearest": "nearest",
@@ -48,6 +50,7 @@ WIRE = {
     "Vector": "vector",
     "Where": "where",
     "Xor": "xor",
+    "YearsAt": "years at",
 }
 """What is on the wire in version 1: ledgers and files of others hold these names."""
 

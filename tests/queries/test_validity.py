@@ -200,6 +200,7 @@ def test_no_round_is_cheaper_than_its_noise(
     unit = None if rows == 1 else sulq.Unit("person", rows)
     schema = sulq.Schema(dict(SCHEMA), unit)
     empty: dict[str, Any] = {name: np.zeros(0) for name in SCHEMA} | {"person": np.zeros(0)}
+    empty["t"] = np.zeros(0, "datetime64[D]")
     people = sulq.open(empty, schema)
     budgets: dict[str, dict[str, Any]] = {
         "tight": {"epsilon": 2},

@@ -59,7 +59,7 @@ WAYS: dict[str, Callable[[Path], Any]] = {
 def looks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
     """Which columns were read, and whether a cell was cleaned, as it happens."""
     seen: list[list[str]] = []
-    for reader in (CsvFiles, readers.Parquet, readers.Relation, readers.Table, _MadeUp):
+    for reader in (CsvFiles, readers.Parquet, readers.Relation, readers.MemoryTable, _MadeUp):
 
         def parts(self: Any, columns: Any, many: int, whole: Any = reader.parts) -> Any:
             seen.append(list(columns))

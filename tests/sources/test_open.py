@@ -51,7 +51,7 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         ("c.csv", b"x,x\n1,2\n", "each once"),
         ("d.csv", b"y\n1\n", "no column 'x'; it has y"),
         ("e.xlsx", b"", "neither Parquet"),
-        ("f.csv", b"\xff\xfe\n", "cannot be read"),
+        ("f.csv", b"\xff\xfe\n", "is not in UTF-8"),
         ("g.csv", b"x\r1\r2\r", "carriage return"),
         ("h.csv.gz", b"\x1f\x8bx\n1\n", "cannot be read"),
     ):

@@ -47,7 +47,7 @@ def _add(commands: Any, command: Command, prefix: str, learn: Learn) -> Any:
         epilog="\n".join(["examples:", *(f"{start} {example}" for example in command.examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    _add_data(parser)
+    add_data(parser)
     command.add_options(parser.add_argument_group("what to learn"))
     _add_privacy(parser.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
     results = parser.add_argument_group("before and after")
@@ -56,7 +56,8 @@ def _add(commands: Any, command: Command, prefix: str, learn: Learn) -> Any:
     return results
 
 
-def _add_data(parser: argparse.ArgumentParser) -> None:
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Where the rows are, and what is public about them."""
     parser.add_argument("data", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")
     parser.add_argument(
         "--schema",
@@ -70,6 +71,20 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="cells of the CSV file may have line ends in quotes; only for a file known to be well-formed, "
         "as then one open quote swallows the rows after it",
+    )
+
+
+def add_csv(parser: argparse.ArgumentParser) -> None:
+    """How a CSV file is written. Commands that take a schema read it there, in [csv]."""
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="how a CSV file writes letters, as latin-1 or utf-16 (default: utf-8)",
+    )
+    parser.add_argument(
+        "--delimiter",
+        metavar="SIGN",
+        help="what stands between the cells of a CSV file (default: what the first line has most of)",
     )
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from sulq.errors import QueryError
 from sulq.queries.expressions import Compare, Constant, Node, col
-from sulq.schema import Boolean, Category, Schema
+from sulq.schema import Boolean, Category, Date, Schema
 
 ORDERS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SYNTAX = "COLUMN, COLUMN==VALUE, COLUMN>NUMBER, or with !=, >=, < or <="
@@ -111,16 +111,16 @@ def _comparison(name: str, relation: str, value: str, schema: Schema) -> Node:
         if relation not in ("==", "!=") or value.lower() not in truths:
             raise QueryError(f"column {name!r} is true or false: name it alone, or compare it with == true")
         return column if truths[value.lower()] == (relation == "==") else ~column
-    number = _number(value, f"what {name!r} is compared with")
+    number = kind.day(value) if isinstance(kind, Date) else _number(value, f"what {name!r} is compared with")
     varies = kind.low <= number <= kind.high and kind.low < kind.high
     if holds := ORDERS.get(relation):
         varies = holds(kind.low, number) != holds(kind.high, number)
     if not varies:
+        low, high = (kind.first, kind.last) if isinstance(kind, Date) else (f"{kind.low:g}", f"{kind.high:g}")
         raise QueryError(
-            f"{name} {relation} {number:g} is the same for every row: {name!r} lies between {kind.low:g} and "
-            f"{kind.high:g}"
+            f"{name} {relation} {value} is the same for every row: {name!r} lies between {low} and {high}"
         )
-    return Compare(relation, column, Constant(number))
+    return Compare(relation, column, Constant(value if isinstance(kind, Date) else number))
 
 
 def _number(text: str, what: str) -> int | float:

@@ -10,7 +10,7 @@ from rich.table import Table
 from sulq.ledger.accounts import ANALYST, default_of, standing
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import amount
-from sulq.schema import Boolean, Category, Kind, Schema
+from sulq.schema import Boolean, Category, Date, Kind, Schema
 
 
 def schema_table(schema: Schema) -> Table:
@@ -103,10 +103,14 @@ def _range(kind: Kind) -> str:
         return "true, false"
     if isinstance(kind, Category):
         return ", ".join(kind.levels)
+    if isinstance(kind, Date):
+        return f"{kind.first} to {kind.last}"
     return f"{kind.low:g} to {kind.high:g}"
 
 
 def _missing(kind: Kind) -> str:
     if isinstance(kind, Category) and kind.missing is None:
         return kind.levels[-1]
+    if isinstance(kind, Date):
+        return str(kind.settings()["missing"])
     return str(kind.missing).lower() if isinstance(kind, Boolean) else str(kind.missing)

@@ -293,10 +293,9 @@ class Tabulation(Hypothesis):
         return Consistent(self._shape, tuple(sums))
 
     def _check(self) -> None:
-        for measure in self.measures:
-            measure.check()
-        for question in self.asked:
-            question.check()
+        checked: list[Measure | Asked] = [*self.measures, *self.asked]
+        for each in checked:
+            each.check()
         if not self.measures:
             raise QueryError("a table has at least one measure")
         super()._check()

@@ -201,7 +201,7 @@ def cut_csv(text: Bytes, delimiter: int, across: bool, last: bool, wanted: Seque
     # A quote behind the last cell that is wanted changes nothing.
     quoted = np.searchsorted(quotes, begin) < np.searchsorted(quotes, right)
     for row in np.flatnonzero(quoted):
-        cells, _ = _cells(whole, int(begin[row]), int(stop[row]), delimiter)
+        cells, _ = csv_cells(whole, int(begin[row]), int(stop[row]), delimiter)
         _place(cells, wanted, int(begin[row]), starts[:, row], lengths[:, row])
     return Cut(starts, lengths, consumed)
 
@@ -210,7 +210,7 @@ def _cut_across(whole: bytes, delimiter: int, last: bool, wanted: Sequence[int],
     rows: list[tuple[int, list[tuple[int, int]]]] = []
     at = 0
     while at < len(whole) and len(rows) < room:
-        cells, end = _cells(whole, at, len(whole), delimiter)
+        cells, end = csv_cells(whole, at, len(whole), delimiter)
         if end == len(whole) and not last:
             break
         rows.append((at, cells))
@@ -229,7 +229,7 @@ def _place(
         starts[place], lengths[place] = cells[field] if field < len(cells) else (begin, -1)
 
 
-def _cells(whole: bytes, at: int, stop: int, delimiter: int) -> tuple[list[tuple[int, int]], int]:
+def csv_cells(whole: bytes, at: int, stop: int, delimiter: int) -> tuple[list[tuple[int, int]], int]:
     """The start and length of each cell from `at` on, up to a line end outside quotes; and where that is."""
     cells: list[tuple[int, int]] = []
     while True:

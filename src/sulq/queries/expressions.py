@@ -10,6 +10,7 @@ This module is long because expressions make each other: the + of a node makes a
 
 from __future__ import annotations
 
+import datetime
 import math
 import operator
 from abc import ABC, abstractmethod
@@ -21,7 +22,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sulq.errors import QueryError
+from sulq.dates import PARTS, WEEKDAYS, Date
+from sulq.errors import QueryError, SchemaError
 from sulq.loops.plain import Step, stepped
 from sulq.queries.facts import (
     LIMIT_BITS,
@@ -254,6 +256,45 @@ class Column(Leaf):
     def substituted(self, replacements: Mapping[str, Node]) -> Node:
         return replacements.get(self.name, self)
 
+    def year(self) -> Node:
+        """The year of a date, a number."""
+        return DatePart(self, "year")
+
+    def month(self) -> Node:
+        """The month of a date, a number from 1 to 12."""
+        return DatePart(self, "month")
+
+    def weekday(self) -> Node:
+        """The day of the week of a date, one of "Monday" to "Sunday"."""
+        return DatePart(self, "weekday")
+
+    def years_at(self, day: str | datetime.date) -> Node:
+        """The whole years from a date to a public day, as ages are counted; negative if the date is later.
+
+        >>> col("born").years_at("2024-01-01") >= 18
+        Compare(relation='>=', left=YearsAt(inner=Column(name='born'), day='2024-01-01'), ...
+        """
+        return YearsAt(self, str(day))
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Leaf):
+    """Whether a row has a number or a date in a column, before a public constant takes the place of none."""
+
+    wire = "known"
+
+    def facts(self, scope: Scope) -> Number:
+        kind = scope.schema[self.name]
+        if not isinstance(kind, Real | Integer) or not kind.drop_missing:
+            raise QueryError(
+                f"column {self.name!r} does not keep which cells are missing: numbers and dates do that are "
+                'declared with missing = "drop" (in Python, drop_missing=True)'
+            )
+        return flag()
+
+    def described(self) -> str:
+        return f"whether column {self.name!r} is known"
+
 
 def column_grid(kind: Real | Integer) -> tuple[int, int, int]:
     """The grid a column is encoded on, and its bounds there: 30 bits for a real, 36 for an integer.
@@ -272,6 +313,75 @@ def column_grid(kind: Real | Integer) -> tuple[int, int, int]:
 def truncated(value: Fraction, bits: int) -> int:
     """A number in steps of 2^-bits, towards zero."""
     return math.trunc(value * Fraction(2) ** bits)
+
+
+def date_kind(inner: Node, scope: Scope) -> Date:
+    """What is public about a column of dates, or a refusal."""
+    kind = scope.schema[inner.name] if isinstance(inner, Column) else None
+    if not isinstance(kind, Date):
+        raise QueryError(f"{inner.described()} is not a column of dates")
+    return kind
+
+
+@dataclass(frozen=True, eq=False)
+class DatePart(Node):
+    """The year, the month or the weekday of a column of dates."""
+
+    wire = "date part"
+
+    inner: Node
+    part: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.part not in PARTS:
+            raise QueryError(f"a date has no {shown(self.part)}; it has {', '.join(PARTS)}")
+
+    def facts(self, scope: Scope) -> Number | Code:
+        kind = date_kind(self.inner, scope)
+        if self.part == "weekday":
+            return Code(len(WEEKDAYS), WEEKDAYS)
+        low, high = (kind.first.year, kind.last.year) if self.part == "year" else (1, 12)
+        return number(0, np.array([low]), np.array([high]), rounded=False)
+
+    def value(self, batch: Batch) -> Values:
+        days = batch.number(self.inner)[0].astype(np.int64)
+        return np.asarray(self._calendar(batch.scope)[days])
+
+    @once
+    def _calendar(self, scope: Scope) -> Values:
+        return date_kind(self.inner, scope).calendar(self.part)
+
+    def described(self) -> str:
+        return f"the {self.part} of {self.inner.described() if isinstance(self.inner, Node) else 'a date'}"
+
+
+@dataclass(frozen=True, eq=False)
+class YearsAt(Node):
+    """The whole years from a column of dates to a public day."""
+
+    wire = "years at"
+
+    inner: Node
+    day: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        try:
+            object.__setattr__(self, "day", datetime.date.fromisoformat(self.day).isoformat())
+        except (TypeError, ValueError):
+            raise QueryError(f"{shown(self.day)} is not a day: write it as 2024-01-31") from None
+
+    def facts(self, scope: Scope) -> Number:
+        years = self._years(scope)
+        return number(0, years[-1:], years[:1], rounded=False)
+
+    def value(self, batch: Batch) -> Values:
+        return np.asarray(self._years(batch.scope)[batch.number(self.inner)[0].astype(np.int64)])
+
+    @once
+    def _years(self, scope: Scope) -> Values:
+        return date_kind(self.inner, scope).years(self.day)
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,6 +495,13 @@ class Multiply(Node):
         return factors(scope.number(self.left), scope.number(self.right))
 
 
+def _day(kind: Date, text: str) -> int:
+    try:
+        return kind.day(text)
+    except SchemaError as error:
+        raise QueryError(str(error)) from None
+
+
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -426,11 +543,23 @@ class Compare(Node):
             side, position = level
             return np.asarray(compare(batch.code(side), position))
         bits = self._bits(batch.scope)
-        return np.asarray(compare(batch.number(self.left, bits), batch.number(self.right, bits)))
+        left, right = self._sides(batch.scope)
+        return np.asarray(compare(batch.number(left, bits), batch.number(right, bits)))
+
+    @once
+    def _sides(self, scope: Scope) -> tuple[Node, Node]:
+        """What is compared: of dates, the numbers of their days."""
+        sides = self.left, self.right
+        for side, other in (sides, sides[::-1]):
+            kind = scope.schema[side.name] if isinstance(side, Column) else None
+            if isinstance(kind, Date) and isinstance(other, Constant) and isinstance(other.constant, str):
+                day = Constant(_day(kind, other.constant))
+                return (side, day) if side is self.left else (day, side)
+        return sides
 
     @once
     def _bits(self, scope: Scope) -> int:
-        left, right = scope.number(self.left), scope.number(self.right)
+        left, right = (scope.number(side) for side in self._sides(scope))
         if left.width != 1 or right.width != 1:
             raise QueryError("only single numbers can be compared, not vectors")
         truncated_on = min(
@@ -518,6 +647,23 @@ def col(name: str) -> Column:
     '>='
     """
     return Column(name)
+
+
+def known(name: str) -> Known:
+    """Whether a row has a number or a date in a column, instead of a missing cell or one that is none.
+
+    Rows without one are left out by `where`: of a mean, both the total and the count are then of the others.
+
+    Args:
+        name: a column that is declared with `drop_missing=True` (in TOML: `missing = "drop"`).
+
+    >>> import sulq
+    >>> bills = sulq.open({"cost": [100, None, 300]}, {"cost": sulq.Real(0, 1000, drop_missing=True)})
+    >>> asked = [sulq.mean("cost"), sulq.mean("cost", where=known("cost"))]
+    >>> [answer.value for answer in bills.exact().ask(sulq.Round(asked))]
+    [300.0, 200.0]
+    """
+    return Known(name)
 
 
 def named(value: str | Node) -> Node:

@@ -8,31 +8,37 @@ alone, and so on no row, may refuse.
 from __future__ import annotations
 
 import math
-import threading
 from functools import lru_cache
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sulq import loops
 from sulq.errors import SchemaError
-from sulq.queries.expressions import Leaf, col, column_grid
+from sulq.queries.expressions import Known, Leaf, col, column_grid
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Feature, scaled, scaling
-from sulq.schema import Boolean, Category, Integer, Kind, Real
+from sulq.schema import Boolean, Category, Date, Integer, Kind, Real
+from sulq.sources.cells import (
+    days,
+    floats,
+    is_day,
+    is_number,
+    is_text,
+    numbers,
+    parsed,
+    places,
+    plain,
+    plainly_written,
+    truths,
+)
 
 Encoded = NDArray[Any]
 SHORT_DICTIONARY = 256
 MOST_KNOWN = 2**12
 """Of how many texts the codes are remembered, whatever a column holds."""
-VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""Of these, which are only another way to lay out texts, Arrow cannot decode dictionaries."""
-LONGEST_NUMBER = 2**20
-"""No text of more bytes is read as a number: DuckDB fails on one of 4 GB."""
 
 
 def dtype_of(kind: Kind) -> np.dtype[Any]:
@@ -48,6 +54,8 @@ def dtype_of(kind: Kind) -> np.dtype[Any]:
 
 
 def dtype_of_leaf(leaf: Leaf, kind: Kind) -> np.dtype[Any]:
+    if isinstance(leaf, Known):
+        return np.dtype(bool)
     return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(kind)
 
 
@@ -58,18 +66,21 @@ class Encoder:
         self._kind = scope.schema[leaf.name]
         self._facts = scope.number(col(leaf.name)) if isinstance(leaf, Feature) else None
         self._dtype = dtype_of_leaf(leaf, self._kind)
+        self._whether_known = isinstance(leaf, Known)
         self._known: dict[str | None, int] = {}
 
     def __call__(self, array: pa.Array, out: Encoded) -> None:
         """Write a piece to `out`; from any thread."""
         kind = self._kind
-        if isinstance(kind, Category) and isinstance(array, pa.DictionaryArray):
+        if self._whether_known and isinstance(kind, Real | Integer):
+            out[:] = ~np.isnan(days(kind, array) if isinstance(kind, Date) else numbers(kind, array))
+        elif isinstance(kind, Category) and isinstance(array, pa.DictionaryArray):
             _look_up(array, self._codes_of(kind, array.dictionary), out)
         elif self._facts is None:
             _encode(kind, array, out)
         elif isinstance(kind, Real):
             [middle], [stretch] = scaling(self._facts)
-            loops.real_features(_floats(_plain(array)), _cleaning(kind), middle, stretch, out)
+            loops.real_features(numbers(kind, array), _cleaning(kind), middle, stretch, out)
         else:
             out[:] = scaled(_encoded(kind, array)[np.newaxis], self._facts)[0]
 
@@ -112,6 +123,12 @@ def encoded(cells: pa.Array, leaf: Leaf, scope: Scope) -> Encoded:
 
 def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
     """Refuse a column whose type cannot be read as the schema says."""
+    if isinstance(kind, Date):
+        if not (is_text(type_) or is_day(type_) or pa.types.is_null(type_)):
+            raise SchemaError(
+                f"column {name!r} is declared date but holds {type_}: convert it to dates, timestamps or text"
+            )
+        return
     if not (is_text(type_) or is_number(type_) or pa.types.is_boolean(type_) or pa.types.is_null(type_)):
         raise SchemaError(
             f"column {name!r} is declared {kind.type} but holds {type_}: convert it to numbers, "
@@ -122,31 +139,21 @@ def check_type(name: str, kind: Kind, type_: pa.DataType) -> None:
 def _encode(kind: Kind, array: pa.Array, out: Encoded) -> None:
     """Write a piece of a column to `out`, clean: integers on its grid, codes of levels, or truth values."""
     if isinstance(kind, Category):
-        out[:] = np.asarray(pc.index_in(*_comparable(kind, array)).fill_null(_unknown(kind)))
+        out[:] = np.asarray(places(kind, array).fill_null(_unknown(kind)))
     elif isinstance(kind, Boolean):
-        out[:] = _boolean(kind, _plain(array))
+        out[:] = _boolean(kind, plain(array))
+    elif isinstance(kind, Date):
+        out[:] = _clamped_floats(days(kind, array), kind.low, kind.high, int(_set(kind.missing)))
     elif isinstance(kind, Integer):
-        out[:] = _integer(kind, _plain(array))
+        out[:] = _integer(kind, plainly_written(kind, plain(array)))
     else:
-        loops.real_steps(_floats(_plain(array)), _cleaning(kind), out)
+        loops.real_steps(numbers(kind, array), _cleaning(kind), out)
 
 
 def _encoded(kind: Kind, array: pa.Array) -> Encoded:
     clean = np.empty(len(array), dtype=dtype_of(kind))
     _encode(kind, array, clean)
     return clean
-
-
-def _plain(array: pa.Array) -> pa.Array:
-    return decoded(array) if pa.types.is_dictionary(array.type) else array
-
-
-def decoded(array: pa.DictionaryArray) -> pa.Array:
-    """The values that the entries of a dictionary stand for."""
-    values = array.type.value_type
-    if values in VIEWS:
-        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(VIEWS[values]))
-    return array.cast(array.type.value_type)
 
 
 @lru_cache(maxsize=1024)
@@ -160,9 +167,9 @@ def _integer(kind: Integer, array: pa.Array) -> Encoded:
     missing = int(_set(kind.missing))
     if is_text(array.type):
         # A double holds whole numbers up to 2^53; beyond, the exact 64-bit reading counts where there is one.
-        floats, whole = _floats(array), parsed(array, "TRY_CAST(x AS BIGINT)")
-        values = _clamped_floats(floats, kind.low, kind.high, missing)
-        large = np.abs(floats) >= 2.0**53
+        doubles, whole = floats(array), parsed(array, "TRY_CAST(x AS BIGINT)")
+        values = _clamped_floats(doubles, kind.low, kind.high, missing)
+        large = np.abs(doubles) >= 2.0**53
         exact = np.asarray(large & ~np.asarray(whole.is_null()))
         values = np.where(exact, np.clip(_filled(whole, 0), kind.low, kind.high), values)
     elif pa.types.is_integer(array.type):
@@ -172,7 +179,7 @@ def _integer(kind: Integer, array: pa.Array) -> Encoded:
         values = np.clip(values.astype(np.int64, copy=False), kind.low, kind.high)
         values = np.where(np.asarray(array.is_null()), missing, values)
     else:
-        values = _clamped_floats(_floats(array), kind.low, kind.high, missing)
+        values = _clamped_floats(floats(array), kind.low, kind.high, missing)
     if bits < 0:
         values = np.sign(values) * (np.abs(values) >> -bits)
     return values
@@ -186,17 +193,7 @@ def _clamped_floats(values: NDArray[np.float64], low: int, high: int, missing: i
 
 
 def _boolean(kind: Boolean, array: pa.Array) -> Encoded:
-    if is_text(array.type):
-        number = "TRY_CAST(x AS DOUBLE)"
-        array = parsed(
-            array, f"COALESCE(TRY_CAST(x AS BOOLEAN), CASE WHEN NOT isnan({number}) THEN {number} <> 0 END)"
-        )
-    if pa.types.is_null(array.type):
-        return np.full(len(array), kind.missing)
-    if pa.types.is_boolean(array.type):
-        return np.asarray(array.fill_null(kind.missing))
-    values = _floats(array)
-    return np.where(np.isnan(values), kind.missing, values != 0)
+    return np.asarray(truths(array).fill_null(kind.missing))
 
 
 def _look_up(array: pa.DictionaryArray, codes: Encoded, out: Encoded) -> None:
@@ -221,61 +218,8 @@ def _unknown(kind: Category) -> int:
     return len(kind.levels) - 1 if kind.missing is None else kind.values.index(kind.missing)
 
 
-def _comparable(kind: Category, array: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The values and the declared ones in a form in which equal ones are equal: numbers, or else text."""
-    try:
-        numbers = [float(value) for value in kind.values]
-    except ValueError:
-        numbers = []
-    if numbers and all(map(math.isfinite, numbers)) and not pa.types.is_boolean(array.type):
-        return pa.array(_floats(array) + 0.0), pa.array(numbers, pa.float64())
-    if pa.types.is_boolean(array.type):
-        array = array.cast(pa.string())
-        return array, pa.array([value.lower() for value in kind.values], pa.string())
-    return array.cast(pa.large_string()), pa.array(kind.values, pa.large_string())
-
-
-def _floats(array: pa.Array) -> NDArray[np.float64]:
-    """Any column as float64, NaN where there is no number."""
-    if is_text(array.type):
-        array = parsed(array, "TRY_CAST(x AS DOUBLE)")
-    if array.null_count == 0 and pa.types.is_float64(array.type):
-        return np.asarray(array)
-    if pa.types.is_float16(array.type):
-        array = array.cast(pa.float32())
-    return np.asarray(pc.cast(array, pa.float64(), safe=False).fill_null(math.nan))
-
-
-_thread = threading.local()
-
-
-def parsed(array: pa.Array, sql: str) -> pa.Array:
-    """Text read as an SQL expression of `x` reads it, null where it cannot."""
-    if not hasattr(_thread, "duckdb"):
-        _thread.duckdb = duckdb.connect(config={"threads": 1})
-    texts = array.cast(pa.large_string())
-    if texts.nbytes > LONGEST_NUMBER:
-        texts = pc.if_else(pc.less_equal(pc.binary_length(texts), LONGEST_NUMBER), texts, None)
-    column = _thread.duckdb.from_arrow(pa.table({"x": texts}))
-    return column.project(f"{sql} AS y").to_arrow_table()["y"].combine_chunks()
-
-
 def _filled(array: pa.Array, with_: int) -> NDArray[Any]:
     return np.asarray(array.fill_null(with_) if array.null_count else array)
-
-
-def is_text(type_: pa.DataType) -> bool:
-    if pa.types.is_dictionary(type_):
-        type_ = type_.value_type
-    return bool(
-        pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
-    )
-
-
-def is_number(type_: pa.DataType) -> bool:
-    if pa.types.is_dictionary(type_):
-        type_ = type_.value_type
-    return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
 
 
 def _set(value: float | None) -> float:

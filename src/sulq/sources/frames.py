@@ -6,6 +6,7 @@ cell that fails: one that is neither a number nor a text is missing.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -126,6 +127,8 @@ def _written(cell: object) -> str | None:
         return None if number != number else str(int(number)) if number.is_integer() else repr(number)
     if isinstance(cell, int):
         return str(max(-LONGEST, min(cell, LONGEST)))
+    if isinstance(cell, datetime.date):
+        return cell.isoformat()
     if isinstance(cell, str | np.integer | Decimal):
         return str(cell).encode("utf-8", "backslashreplace").decode()
     return None

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from sulq.errors import SulqError
-from sulq.queries.expressions import Leaf, col
+from sulq.queries.expressions import Known, Leaf, col
 from sulq.queries.facts import BLOCK
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import scaled
 from sulq.reporting import Progress
+from sulq.schema import Integer, Real
 from sulq.sources.encoding import Encoder, dtype_of_leaf
 from sulq.sources.passes import share_out
 from sulq.sources.people import counted_rows
@@ -78,7 +79,7 @@ class Columns:
         """
         everything = self._reader.whole or self.schema.unit is not None
         if everything and not self._columns:
-            self._read({col(name).key: col(name) for name in self.schema})
+            self._read(self._all())
         missing = {key: leaf for key, leaf in leaves.items() if key not in self._columns}
         if not missing:
             return
@@ -86,6 +87,12 @@ class Columns:
             self._rescale(missing)
         else:
             self._read(missing)
+
+    def _all(self) -> dict[str, Leaf]:
+        """All columns, and of those that keep it, which cells are known: values do not tell that."""
+        numbers = {name: kind for name, kind in self.schema.items() if isinstance(kind, Real | Integer)}
+        known = [Known(name) for name, kind in numbers.items() if kind.drop_missing]
+        return {leaf.key: leaf for leaf in [*map(col, self.schema), *known]}
 
     def _read(self, leaves: Mapping[str, Leaf]) -> None:
         rows = None if self.schema.unit else self._rows

@@ -9,12 +9,13 @@ from typing import Any
 from sulq.errors import SchemaError
 from sulq.numbers import whole
 from sulq.queries.scope import Scope
-from sulq.schema import Category, Schema
+from sulq.schema import Category, Csv, Schema
+from sulq.sources.csv_files import USUAL
 from sulq.sources.encoding import check_type
 from sulq.sources.files import Files
 from sulq.sources.loading import Columns
 from sulq.sources.people import check_person_type
-from sulq.sources.readers import reader
+from sulq.sources.readers import CSV, Reader, reader
 from sulq.sources.table import TableSource
 
 
@@ -24,6 +25,8 @@ def open(
     *,
     table: str | None = None,
     quoted_newlines: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
 ) -> TableSource:
@@ -42,6 +45,10 @@ def open(
         quoted_newlines: a cell of a CSV file that is in quotes may have line ends. Then one quote that is
             never closed swallows all rows after it, so one person's cell can change what others count: say it
             only of files that are known to be well-formed, as their privacy then rests on that.
+        encoding: how a CSV file writes letters, as "latin-1"; by default as the schema's `csv` says, or else
+            UTF-8.
+        delimiter: what stands between the cells of a CSV file; by default as the schema's `csv` says, or else
+            that of , ; | and tab which the first line has most of.
         memory: how much the encoded columns may take ("4GB", or bytes; half of what is free by default)
             before they go to temporary files.
         threads: how many threads read and add up; by default as many as there are cores.
@@ -52,19 +59,39 @@ def open(
     1.0
     """
     declared = Schema.of(schema)
-    person = declared.unit.column if declared.unit else None
-    texts = [name for name, kind in declared.items() if isinstance(kind, Category) and name != person]
-    unit = [] if person is None or person in declared else [person]
     files = Files.find(data, table) if isinstance(data, str | Path) else None
-    opened = reader(files or data, [*declared, *unit], texts, None if files else table, quoted_newlines)
-    for name in [*declared, *unit]:
+    named = None if files else table
+    opened = reader_for(files or data, declared, named, quoted_newlines, encoding, delimiter)
+    return TableSource(Columns(opened, Scope(declared), _bytes(memory), _threads(threads)), files)
+
+
+def reader_for(
+    data: Any,
+    schema: Schema,
+    table: str | None = None,
+    quoted_newlines: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> Reader:
+    """The way to the rows of a schema, or a refusal; the arguments are those of `open`."""
+    person = schema.unit.column if schema.unit else None
+    texts = [name for name, kind in schema.items() if isinstance(kind, Category) and name != person]
+    names = [*schema, *([] if person is None or person in schema else [person])]
+    if isinstance(data, str | Path):
+        data, table = Files.find(data, table), None
+    if (encoding or delimiter) is not None and not (isinstance(data, Files) and data.suffixes <= CSV):
+        raise SchemaError("encoding= and delimiter= are about CSV files; this is not one")
+    usual = schema.csv or USUAL
+    written = Csv(usual.encoding if encoding is None else encoding, delimiter or usual.delimiter)
+    opened = reader(data, names, texts, table, quoted_newlines, written)
+    for name in names:
         if name not in opened.types:
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
-    for name, kind in declared.items():
+    for name, kind in schema.items():
         check_type(name, kind, opened.types[name])
     if person is not None:
         check_person_type(person, opened.types[person])
-    return TableSource(Columns(opened, Scope(declared), _bytes(memory), _threads(threads)), files)
+    return opened
 
 
 def _bytes(memory: int | str | None) -> int:

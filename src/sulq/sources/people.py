@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import SchemaError
 from sulq.schema import Unit
-from sulq.sources.encoding import VIEWS, decoded, is_number, is_text
+from sulq.sources.cells import VIEWS, decoded, is_number, is_text
 
 Hashes = NDArray[np.uint64]
 NUMBER = r"[ \t\r\n]*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,18}))?[ \t\r\n]*"

@@ -21,8 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sulq.errors import SchemaError, SulqError
+from sulq.schema import Csv
 from sulq.sources import frames
-from sulq.sources.csv_files import CsvFiles
+from sulq.sources.csv_files import USUAL, CsvFiles
 from sulq.sources.files import Files, OpenFile
 
 PIECE = 2**17
@@ -36,7 +37,7 @@ QUERY_FAILS = (
     "DuckDB cannot read this to its end: a file is gone or damaged, or the query fails on some row "
     "(TRY_CAST instead of CAST makes what cannot be read a missing value)"
 )
-CSV = ("csv", "tsv", "txt")
+CSV = frozenset(("csv", "tsv", "txt"))
 Piece = tuple[str, int, pa.Array]
 """Some rows of a column: its name, the number of the first row, the values."""
 
@@ -200,12 +201,13 @@ def reader(
     texts: Sequence[str],
     table: str | None = None,
     quoted_newlines: bool = False,
+    written: Csv = USUAL,
 ) -> Reader:
     """The reader for a path, a glob, a frame, arrays, or a DuckDB relation."""
     if isinstance(data, str | Path):
         data = Files.find(data, table)
     if isinstance(data, Files):
-        return _files(data, texts, quoted_newlines)
+        return _files(data, texts, quoted_newlines, written)
     if quoted_newlines:
         raise SchemaError("quoted_newlines= is about CSV files; this is not one")
     if table is not None:
@@ -233,7 +235,7 @@ def reader(
     )
 
 
-def _files(files: Files, texts: Sequence[str], quoted_newlines: bool) -> Reader:
+def _files(files: Files, texts: Sequence[str], quoted_newlines: bool, written: Csv) -> Reader:
     named, table = repr(str(files.given)), files.table
     if len(files.suffixes) > 1:
         raise SchemaError(f"{named} matches files of several kinds: {', '.join(sorted(files.suffixes))}")
@@ -257,7 +259,7 @@ def _files(files: Files, texts: Sequence[str], quoted_newlines: bool) -> Reader:
     if suffix in ("parquet", "pq"):
         return Parquet(files.paths, texts)
     if suffix in CSV:
-        return CsvFiles(files.paths, quoted_newlines)
+        return CsvFiles(files.paths, quoted_newlines, written)
     raise SchemaError(f"{named} is neither Parquet (.parquet), CSV (.csv, .tsv, .txt) nor DuckDB (.duckdb)")
 
 

@@ -15,7 +15,7 @@ from sulq.queries.expressions import Column, Node
 from sulq.queries.facts import Number
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
-from sulq.schema import Integer
+from sulq.schema import Date, Integer
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Gap
 from sulq.talk.laws import Exactly, Noise, PlainLaw, Ratio, shaped
@@ -77,12 +77,15 @@ def axes_of(query: Query | Choice, scope: Scope) -> tuple[Axis, ...]:
 
 
 def _labels(group: Node, scope: Scope) -> tuple[str, ...] | None:
-    whole = isinstance(group, Column) and isinstance(scope.schema[group.name], Integer)
+    kind = scope.schema[group.name] if isinstance(group, Column) else None
+    whole = isinstance(kind, Integer)
     facts = scope.facts(group)
     if not whole and isinstance(facts, Number) and facts.flag:
         return ("false", "true")
     code = scope.code(group)
-    return code.levels if code.size <= MOST_LABELS else None
+    if code.size > MOST_LABELS:
+        return None
+    return tuple(str(kind.date(day)) for day in range(code.size)) if isinstance(kind, Date) else code.levels
 
 
 def _released(scope: Scope, part: Node, steps: Steps, noise: Distribution | None) -> KnownSum:
