@@ -253,8 +253,7 @@ class Tabulation(Hypothesis):
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
-        scope = scope_of(self.schema)
-        return tuple(scope.code(group).size for group in self.by)
+        return tuple(scope_of(self.schema).code(group).size for group in self.by)
 
     def _answer_to(self, value: Node | None, edges: bool) -> Asked:
         key = None if value is None else value.key
