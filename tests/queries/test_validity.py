@@ -272,7 +272,7 @@ def test_bounds_of_very_wide_vectors_are_sums_without_end() -> None:
     assert facts.spread_square == 2**38 * 2**62
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 2**38), min_size=1, max_size=20), st.integers(1, 5))
 def test_sums_of_many_integers_are_exact(values: list[int], at_once: int) -> None:
     array = np.array(values, dtype=np.int64)

@@ -144,7 +144,7 @@ def test_rules_hold_for_every_source_alike(suffix: str, tmp_path: Path) -> None:
     assert scaled.value[1] == pytest.approx(50 * (2 / 4500 - 1), abs=50 * 2**-13)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.binary(max_size=8), st.text(max_size=8).map(str.encode))))
 def test_no_bytes_make_a_rule_fail(cells: list[bytes | None]) -> None:
     raw = pa.array(cells, pa.large_binary())
