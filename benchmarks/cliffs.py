@@ -14,7 +14,8 @@ import numpy as np
 
 import sulq
 from measure import say, table
-from sulq.queries.expressions import Node, col
+from sulq.queries.expressions import col
+from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.sources.source import Source
 from sums import THREADS

@@ -27,9 +27,10 @@ from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
-from sulq.queries.expressions import Node, col, known
+from sulq.queries.expressions import col, known
 from sulq.queries.functions import row_function
 from sulq.queries.lookups import lookup
+from sulq.queries.node import Node
 from sulq.queries.products import dot, gram, outer
 from sulq.queries.query import Query, count, mean, total
 from sulq.queries.rounds import Round

@@ -5,7 +5,7 @@ import pytest
 import sulq
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.errors import QueryError
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 
 SCHEMA = sulq.Schema(
     {

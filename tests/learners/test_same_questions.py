@@ -20,7 +20,7 @@ import sulq
 from sulq.learners.learner import Learner
 from sulq.local.tails import Bounded
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.talk.answers import Answer
 from sulq.talk.law_forms import Law
 from sulq.talk.laws import Averaged, Noise

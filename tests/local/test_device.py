@@ -29,7 +29,7 @@ from sulq.local import (
     sphere,
 )
 from sulq.privacy import coins, noise
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.scope import Scope
 from tests.local.test_randomizers import STRANGE
 from tests.oracles.test_crowd import PEOPLE, QUERIES, SCHEMA

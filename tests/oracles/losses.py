@@ -8,7 +8,7 @@ import sulq
 from sulq.oracles.curator import Curator
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 
 
 def loss(curator: Curator, round_: sulq.Round) -> Fraction:

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 import sulq
-from sulq.queries.expressions import Column, Known, Node
+from sulq.queries.expressions import Column, Known
+from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Feature, Only
 from sulq.sources.encoding import Encoder, dtype_of_leaf

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 import sulq
 from sulq.queries import summands
 from sulq.queries.apart import Apart, apart
-from sulq.queries.expressions import Node, col
+from sulq.queries.expressions import col
 from sulq.queries.facts import Number
 from sulq.queries.kernel import Kernel
+from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Only
 from sulq.talk.denoised import Denoised

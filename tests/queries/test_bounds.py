@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 import sulq
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope
 from tests.queries.random_expressions import SCHEMA, batch_of, queries, row, scalars, vectors
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.scope import Scope
 from sulq.sources.source import Source
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import sulq
 from sulq.queries.former import NAMES, former_form, upgraded_round
-from sulq.queries.nodes import NODES
+from sulq.queries.node_forms import NODES
 from sulq.queries.question import Question
 from sulq.queries.reading import parse, parse_round
 from sulq.wire import canonical

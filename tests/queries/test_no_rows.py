@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import sulq
-from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
 from sulq.queries.kernel import Kernel
-from sulq.queries.nodes import NODES
+from sulq.queries.node import Node
+from sulq.queries.node_forms import NODES
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only

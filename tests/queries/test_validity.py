@@ -19,9 +19,10 @@ from sulq.privacy.calibration import Gaussian, Laplace
 from sulq.privacy.terms import Contest, SumFacts, Terms
 from sulq.queries import facts as facts_module
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import MOST_DEPTH, Column, Node
+from sulq.queries.expressions import Column
 from sulq.queries.facts import _sum_of_squares, exact_sum, number
-from sulq.queries.nodes import NODES
+from sulq.queries.node import MOST_DEPTH, Node
+from sulq.queries.node_forms import NODES
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
 from tests.oracles.losses import loss

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import sulq
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.routes import Route
 from sulq.queries.vectors import Only
 

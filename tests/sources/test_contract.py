@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import sulq
 from sulq.errors import SchemaError
 from sulq.plans.rehearsal import made_up
-from sulq.queries.expressions import Leaf, Node
+from sulq.queries.node import Leaf, Node
 from sulq.schema import Schema
 from sulq.sources.encoding import check_type, encoded
 from sulq.sources.rows import Rows

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import sulq
 from sulq.classes.boolean import Conjunctions
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.sources.rows import Rows
 from sulq.sources.sums import Sums
 from sulq.theory.protocols import run_locally

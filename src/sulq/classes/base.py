@@ -14,8 +14,8 @@ from sulq.classes.transforms import Integers
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.privacy.gf2 import Bits
-from sulq.queries.expressions import Node
-from sulq.queries.nodes import node_of
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
 from sulq.schema import Schema
 from sulq.wire import canonical, entry, members, reading, shown
 

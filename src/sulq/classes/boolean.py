@@ -21,8 +21,9 @@ from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
 from sulq.privacy.gf2 import Bits
+from sulq.queries.arithmetic import Not
 from sulq.queries.attributes import condition, conditions
-from sulq.queries.expressions import Node, Not
+from sulq.queries.node import Node
 from sulq.queries.scope import Scope
 
 

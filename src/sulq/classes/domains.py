@@ -20,8 +20,9 @@ from sulq.hypotheses.rules import Selected
 from sulq.privacy.gf2 import Bits, packed
 from sulq.queries.attributes import features_beside
 from sulq.queries.codes import Bins, Cross
-from sulq.queries.expressions import Node, named
+from sulq.queries.expressions import named
 from sulq.queries.lookups import lookup
+from sulq.queries.node import Node
 
 AT_ONCE = 2**22
 LARGEST_WEIGHT = {1: 1, 2: 1, 3: 2, 4: 3, 5: 5}

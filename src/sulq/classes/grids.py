@@ -19,9 +19,11 @@ from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.rules import Rule, Selected
 from sulq.numbers import whole
 from sulq.privacy.gf2 import Bits
+from sulq.queries.arithmetic import Compare, Not
 from sulq.queries.attributes import column_names, features_beside
 from sulq.queries.codes import Bins, bins
-from sulq.queries.expressions import Compare, Constant, Node, Not, col, named
+from sulq.queries.expressions import Constant, col, named
+from sulq.queries.node import Node
 from sulq.schema import Boolean, Category, Integer, Real
 
 Edges = Sequence[float]

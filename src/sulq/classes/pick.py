@@ -21,8 +21,9 @@ from sulq.numbers import make_rational, percent
 from sulq.privacy.many_candidates import choose
 from sulq.privacy.terms import Contest, Pure, Settled, Way
 from sulq.queries.attributes import condition
-from sulq.queries.expressions import Node, col
-from sulq.queries.nodes import node_of
+from sulq.queries.expressions import col
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
 from sulq.queries.question import QUESTIONS
 from sulq.schema import Schema
 from sulq.talk.answers import Answer

@@ -35,8 +35,8 @@ from sulq.privacy.noise import DiscreteLaplace
 from sulq.privacy.selection import PermuteAndFlip
 from sulq.privacy.terms import Contest, Settled
 from sulq.queries.attributes import condition
-from sulq.queries.expressions import Node
-from sulq.queries.nodes import node_of
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
 from sulq.queries.question import QUESTIONS
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Population

@@ -22,9 +22,11 @@ from sulq.errors import QueryError
 from sulq.hypotheses.rules import Rule, Selected
 from sulq.numbers import whole
 from sulq.privacy.gf2 import Bits
+from sulq.queries.arithmetic import Compare, Not
 from sulq.queries.attributes import check_numbers, condition, features_beside
 from sulq.queries.codes import Bins
-from sulq.queries.expressions import Column, Compare, Node, Not
+from sulq.queries.expressions import Column
+from sulq.queries.node import Node
 
 LONGEST = 64
 """Longer conjunctions are too many in any case."""

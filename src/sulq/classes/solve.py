@@ -16,8 +16,8 @@ from sulq.privacy.gf2 import equations, solve
 from sulq.privacy.parity import ParityMechanism, Sampling, best_of, first_of
 from sulq.privacy.terms import Contest, Settled
 from sulq.queries.attributes import condition
-from sulq.queries.expressions import Node
-from sulq.queries.nodes import node_of
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
 from sulq.queries.question import QUESTIONS
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Population

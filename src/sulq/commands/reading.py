@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Compare, Constant, Node, col
+from sulq.queries.arithmetic import Compare
+from sulq.queries.expressions import Constant, col
+from sulq.queries.node import Node
 from sulq.schema import Boolean, Category, Date, Schema
 
 ORDERS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}

@@ -15,7 +15,7 @@ from sulq.errors import QueryError
 from sulq.learners.parity import Parity
 from sulq.learners.select import Select
 from sulq.queries.attributes import attribute, check_numbers, column_names, features_beside
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.schema import Schema
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from sulq.commands.command import Command, bins_option, share_option
 from sulq.commands.reading import SYNTAX, columns_in, condition_in, edges_in, listed
 from sulq.learners.table import Table
-from sulq.queries.expressions import Node, named
+from sulq.queries.expressions import named
+from sulq.queries.node import Node
 from sulq.schema import Schema
 
 

@@ -10,7 +10,7 @@ from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.pictures import centres as pictures
 from sulq.queries.attributes import interval
 from sulq.queries.codes import nearest
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.vectors import features
 
 

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.pictures import bars
 from sulq.queries.attributes import interval
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.products import dot
 from sulq.queries.vectors import features, vector
 

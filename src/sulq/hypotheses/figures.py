@@ -97,7 +97,7 @@ def ratios(
 
 
 def bounded(value: Floats, low: Floats, high: Floats, bounds: tuple[float, float]) -> CellFigures:
-    """CellFigures whose bounds are known, of something that the schema bounds as well."""
+    """Figures whose bounds are known, of something that the schema bounds as well."""
     least, most = bounds
     telling = (high - low < TELLING * (most - least)) | (high == low)
     return CellFigures(value, np.maximum(high - value, value - low), low, high, np.asarray(telling))

@@ -9,8 +9,8 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Node
-from sulq.queries.nodes import node_of
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
 from sulq.talk.answers import Answer
 from sulq.wire import listed, members, shown
 

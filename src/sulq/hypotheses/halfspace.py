@@ -14,7 +14,7 @@ from rich.text import Text
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.pictures import bars
 from sulq.pictures.svg import clean
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.products import Dot, dot
 from sulq.queries.vectors import Vector, features, vector
 

@@ -16,9 +16,11 @@ from sulq.errors import QueryError
 from sulq.hypotheses.forms import hints_of, plain_of, value_of
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
+from sulq.queries.arithmetic import Compare, Not
 from sulq.queries.attributes import looked_at
-from sulq.queries.expressions import Column, Compare, Constant, Node, Not, Operand, node
+from sulq.queries.expressions import Column, Constant
 from sulq.queries.former import upgraded
+from sulq.queries.node import Node, Operand, operand
 from sulq.queries.query import Query, mean
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
@@ -224,7 +226,7 @@ def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Quer
     >>> people.exact().ask(sulq.Round([sulq.error_rate(rule, "y")]))[0].value
     0.25
     """
-    truth = Column(label) if isinstance(label, str) else node(label)
+    truth = Column(label) if isinstance(label, str) else operand(label)
     return mean(hypothesis.wrong(truth), **precision)
 
 

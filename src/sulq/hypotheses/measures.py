@@ -14,7 +14,8 @@ from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.hypothesis import words
 from sulq.pictures.svg import plain
 from sulq.queries.codes import Bins, bins
-from sulq.queries.expressions import Constant, Node
+from sulq.queries.expressions import Constant
+from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
@@ -68,7 +69,7 @@ class Measure:
         return f"± {plain(off, 2)}{unit}" + (f"; {quiet:,} of {many:,} within the noise" if quiet else "")
 
     def shown(self, figures: CellFigures) -> list[str]:
-        """CellFigures for people."""
+        """Figures for people."""
         columns = (figures.value, figures.radius, figures.low, figures.high)
         lines = list(zip(*(np.ravel(each).tolist() for each in columns), strict=True))
         if self.kind == "share":

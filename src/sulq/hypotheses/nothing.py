@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.pictures import chips
+from sulq.queries.arithmetic import And
 from sulq.queries.codes import Xor, parity
-from sulq.queries.expressions import And, Constant, Node
+from sulq.queries.expressions import Constant
+from sulq.queries.node import Node
 
 ONE = Constant(1)
 """The feature that is true of every row: with it a parity can be the opposite of one."""

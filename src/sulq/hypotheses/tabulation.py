@@ -15,18 +15,16 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from sulq.errors import QueryError
-from sulq.hypotheses import figures
-from sulq.hypotheses.consistency import Consistent, MarginalSums
 from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.hypothesis import Hypothesis, words
-from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred, heading
-from sulq.hypotheses.quantiles import Histogram
+from sulq.hypotheses.measures import Asked, Measure, heading
+from sulq.hypotheses.table_answers import TableAnswers
 from sulq.pictures import measured
 from sulq.pictures.svg import clean
 from sulq.queries.codes import Cross
-from sulq.queries.expressions import Constant, Node
+from sulq.queries.expressions import Constant
 from sulq.queries.lookups import lookup
-from sulq.queries.scope import scope_of
+from sulq.queries.node import Node
 from sulq.talk.answers import BETA
 from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, written
 
@@ -39,7 +37,7 @@ DRAWN = 30
 
 @dataclass(frozen=True, eq=False)
 class Tabulation(Hypothesis):
-    """CellFigures in groups, with their errors: what `sulq.Table` learns.
+    """A table of figures in groups, with their errors: what `sulq.Table` learns.
 
     All figures follow from a few noisy answers. Cells and margins agree: a margin is the sum of its cells.
     As a hypothesis it says of a row what its group's figure is: that of the first measure beside the counts.
@@ -85,10 +83,7 @@ class Tabulation(Hypothesis):
     @property
     def labels(self) -> tuple[tuple[str, ...], ...]:
         """What the places of each axis are called."""
-        given = self._answer_to(None, False).answer.axes
-        return tuple(
-            axis.labels or tuple(map(str, range(size))) for axis, size in zip(given, self._shape, strict=True)
-        )
+        return self._answers.labels
 
     def figures(self, name: str, by: Sequence[str] | None = None, beta: float = BETA) -> CellFigures:
         """One measure, with its errors.
@@ -252,44 +247,11 @@ class Tabulation(Hypothesis):
         return self.axes.index(name)
 
     @cached_property
-    def _shape(self) -> tuple[int, ...]:
-        return tuple(scope_of(self.schema).code(group).size for group in self.by)
-
-    def _answer_to(self, value: Node | None, edges: bool) -> Asked:
-        key = None if value is None else value.key
-        every = tuple(range(len(self.by)))
-        for each in self.asked:
-            same = (None if each.value is None else each.value.key) == key
-            if same and bool(each.edges) == edges and each.axes == every:
-                return each
-        raise QueryError("a table has an answer for each of its measures")
+    def _answers(self) -> TableAnswers:
+        return TableAnswers(self.schema, self.by, self.asked)
 
     def _figures(self, measure: Measure, kept: tuple[int, ...], beta: float) -> CellFigures:
-        if measure.kind == "count":
-            return figures.counts(self._counts, kept, beta, self.whole)
-        assert measure.value is not None
-        if measure.level is not None:
-            asked = self._answer_to(measure.value, True)
-            facts = scope_of(self.schema).number(measure.value)
-            low, high = bounds_of(self.schema, measure.value)
-            edges = (low, *asked.edges, high)
-            numbers = asked.numbers((*self._shape, len(edges) - 1))
-            return Histogram(*numbers, edges, facts.bits == 0).quantiles(measure.level, kept, beta)
-        if measure.kind == "sum":
-            return figures.sums(*self._answer_to(measure.value, False).numbers(self._shape), kept, beta)
-        value, middle = centred(self.schema, measure.value)
-        totals = figures.sums(*self._answer_to(value, False).numbers(self._shape), kept, beta / 2)
-        rows = figures.counts(self._counts, kept, beta / 2)
-        return figures.ratios(totals, rows, bounds_of(self.schema, measure.value), middle)
-
-    @property
-    def _counts(self) -> Consistent:
-        sums = [
-            MarginalSums(each.axes, *each.numbers(tuple(self._shape[axis] for axis in each.axes)))
-            for each in self.asked
-            if each.value is None
-        ]
-        return Consistent(self._shape, tuple(sums))
+        return self._answers.figures(measure, kept, beta, self.whole)
 
     def _check(self) -> None:
         checked: list[Measure | Asked] = [*self.measures, *self.asked]

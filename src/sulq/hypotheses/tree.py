@@ -13,9 +13,9 @@ from rich.console import RenderableType
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.pictures import tree as pictures
 from sulq.queries.codes import Bins, Cross
-from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
 from sulq.queries.lookups import Lookup
+from sulq.queries.node import Node
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 

@@ -14,7 +14,7 @@ from sulq.learners.estimates import ROUND, shrunk
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.products import gram
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round

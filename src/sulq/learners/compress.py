@@ -13,7 +13,7 @@ from sulq.hypotheses.nothing import Nothing
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import condition
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
 from sulq.talk.oracle import Rounds

@@ -10,7 +10,7 @@ from sulq.hypotheses.rules import Rule
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import condition, conditions
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.schema import Schema

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.hypotheses.tree import End, Split, Tree
-from sulq.queries.expressions import Compare, Constant, Node
+from sulq.queries.arithmetic import Compare
+from sulq.queries.expressions import Constant
+from sulq.queries.node import Node
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 from sulq.schema import Schema

@@ -16,10 +16,12 @@ from sulq.learners.learner import Learner
 from sulq.learners.levels import WAYS, Levels, turns_of
 from sulq.learners.picking import Choosing, Counting, Picking
 from sulq.numbers import Numeric, rational, whole
+from sulq.queries.arithmetic import Compare
 from sulq.queries.attributes import attribute, check_numbers, column_names, features_beside
 from sulq.queries.codes import Bins
-from sulq.queries.expressions import Column, Compare, Constant, Node
+from sulq.queries.expressions import Column, Constant
 from sulq.queries.facts import Code
+from sulq.queries.node import Node
 from sulq.queries.query import count
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope

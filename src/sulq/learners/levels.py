@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from sulq.learners.estimates import rarely_off
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.query import count
 from sulq.queries.rounds import Round
 from sulq.talk.answers import Answer

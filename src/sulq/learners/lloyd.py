@@ -11,8 +11,8 @@ import numpy as np
 from sulq.learners.estimates import ROUND, Floats, kept
 from sulq.queries.cases import clip
 from sulq.queries.codes import Nearest, nearest
-from sulq.queries.expressions import Node
 from sulq.queries.lookups import lookup
+from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.vectors import FEATURE_BITS, clip_norm, features, vector
 from sulq.talk.answers import Answer

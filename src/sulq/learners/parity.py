@@ -14,8 +14,9 @@ from sulq.hypotheses.rules import ONE, ParityRule
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
 from sulq.privacy.parity import Sampling
+from sulq.queries.arithmetic import And, Or
 from sulq.queries.attributes import condition, conditions
-from sulq.queries.expressions import And, Node, Or
+from sulq.queries.node import Node
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
 from sulq.talk.oracle import Rounds

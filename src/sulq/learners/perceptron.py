@@ -17,7 +17,8 @@ from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute, check_beside, feature_names, looked_at
 from sulq.queries.cases import where
-from sulq.queries.expressions import Column, Node
+from sulq.queries.expressions import Column
+from sulq.queries.node import Node
 from sulq.queries.query import count, total
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope

@@ -16,7 +16,7 @@ from sulq.learners.growth import Draft, gain
 from sulq.learners.levels import Levels
 from sulq.queries.choose import Choice, Score, choose
 from sulq.queries.codes import Cross
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.query import Query, count
 from sulq.talk.answers import Answer
 

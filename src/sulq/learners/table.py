@@ -14,7 +14,8 @@ from sulq.learners.learner import Learner
 from sulq.numbers import Numeric
 from sulq.queries.attributes import attribute, condition, distinct
 from sulq.queries.codes import bins
-from sulq.queries.expressions import Column, Node
+from sulq.queries.expressions import Column
+from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
 from sulq.queries.scope import scope_of

@@ -18,7 +18,7 @@ from sulq.local.report import Report
 from sulq.local.shapes import Keyed, OneOf
 from sulq.numbers import make_rational
 from sulq.queries.codes import Cross
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.scope import Scope
 
 

@@ -16,8 +16,8 @@ from fractions import Fraction
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
 from sulq.queries.codes import Bins
-from sulq.queries.expressions import Node
 from sulq.queries.lookups import Lookup
+from sulq.queries.node import Node
 from sulq.queries.scope import Scope
 from sulq.schema import Schema
 

@@ -21,9 +21,9 @@ from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.tally import Tally
 from sulq.numbers import make_rational, whole
 from sulq.queries import codes
-from sulq.queries.expressions import Node
 from sulq.queries.facts import Number
-from sulq.queries.nodes import node_of
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only

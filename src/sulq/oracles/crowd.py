@@ -20,7 +20,7 @@ from sulq.local.tails import Bounded, Tails, by_frequency
 from sulq.local.tally import Tally
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey, Surveyor
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sulq.errors import BudgetError
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey, Surveyor
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.rounds import Round
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums

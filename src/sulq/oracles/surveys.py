@@ -18,7 +18,7 @@ from sulq.local.tails import Bounded, Tails, beyond
 from sulq.oracles.cohorts import Cohorts
 from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round

@@ -22,10 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.loops.plain import Step, stepped
+from sulq.queries.arithmetic import Add, Multiply, Not
 from sulq.queries.cases import Clip, Where
 from sulq.queries.codes import OneHot
-from sulq.queries.expressions import Add, Constant, Multiply, Node, Not
+from sulq.queries.expressions import Constant
 from sulq.queries.facts import Number
+from sulq.queries.node import Node
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.summands import Summand

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Column, Node
+from sulq.queries.expressions import Column
+from sulq.queries.node import Node
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Real, Schema
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Constant, Node, Operand, measured, named, truncated
+from sulq.queries.expressions import Constant, measured, named, truncated
 from sulq.queries.facts import Number, common_bits, number, square_of_sum, widened
+from sulq.queries.node import Node, Operand
 from sulq.queries.scope import Batch, Scope, Values, once
 
 

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Node, named
-from sulq.queries.nodes import node_of, nodes_of
+from sulq.queries.expressions import named
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of, nodes_of
 from sulq.queries.query import By, Neighbours, Query, check_groups, check_operands, choices_of, moves
 from sulq.queries.question import QUESTIONS, Question
 from sulq.queries.scope import Scope

@@ -13,8 +13,9 @@ import numpy as np
 
 from sulq import loops
 from sulq.errors import QueryError
-from sulq.queries.expressions import Constant, Node, named, truncated
+from sulq.queries.expressions import Constant, named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, one_of
+from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.renamed import moved
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Leaf, Node, col, column_grid
+from sulq.queries.expressions import col, column_grid
 from sulq.queries.facts import Number, number
+from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Batch, Floats, Scope, Values
 from sulq.row_function_guard import enter_row_function
 from sulq.schema import Boolean, Category, Kind, Real

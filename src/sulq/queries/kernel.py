@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from sulq import loops
 from sulq.queries.apart import apart
-from sulq.queries.expressions import Leaf, Node
 from sulq.queries.facts import BLOCK, EXACT, Integers
+from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Batch, Floats, Scope, Values
 from sulq.queries.summands import Summand
 

@@ -15,8 +15,9 @@ from sulq import loops
 from sulq.errors import QueryError
 from sulq.loops import Step
 from sulq.queries.codes import OneHot
-from sulq.queries.expressions import Node, named
+from sulq.queries.expressions import named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, factors, number
+from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.queries.vectors import check_width, vector
 

@@ -15,8 +15,9 @@ from typing import Any, Literal, get_args
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, make_rational
 from sulq.queries.codes import Cross, OneHot
-from sulq.queries.expressions import Constant, Node, Operand, measured, named
-from sulq.queries.nodes import node_of, nodes_of
+from sulq.queries.expressions import Constant, measured, named
+from sulq.queries.node import Node, Operand
+from sulq.queries.node_forms import node_of, nodes_of
 from sulq.queries.products import Outer
 from sulq.queries.question import QUESTIONS, Question
 from sulq.queries.scope import Scope

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.wire import entry
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Node
 from sulq.queries.former import TODAY, upgraded, upgraded_round
-from sulq.queries.nodes import node_of
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
 from sulq.queries.rounds import Round
 from sulq.wire import canonical, members, of_json, reading, shown, versioned
 

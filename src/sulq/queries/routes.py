@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.queries.codes import MOST_CELLS
-from sulq.queries.expressions import Node
 from sulq.queries.facts import Code
+from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope, Values, once
 
 

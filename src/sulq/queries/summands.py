@@ -12,7 +12,7 @@ import numpy as np
 from sulq import loops
 from sulq.loops.plain import Step, stepped
 from sulq.queries.codes import Cross
-from sulq.queries.expressions import Leaf, Node
+from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Batch, Floats, Scope, Values
 from sulq.queries.vectors import Vector
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.queries.codes import MOST_CELLS
-from sulq.queries.expressions import Constant, Leaf, Node, Operand, col, measured, named
+from sulq.queries.expressions import Constant, col, measured, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
+from sulq.queries.node import Leaf, Node, Operand
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
 FEATURE_BITS = 15

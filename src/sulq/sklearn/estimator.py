@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sulq.learners.learner import Learner
 from sulq.privacy.budget import budget
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.runs.run import Run
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sulq import loops
 from sulq.errors import SchemaError
-from sulq.queries.expressions import Known, Leaf, col, column_grid
+from sulq.queries.expressions import Known, col, column_grid
+from sulq.queries.node import Leaf
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Feature, scaled, scaling
 from sulq.schema import Boolean, Category, Date, Integer, Kind, Real

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from sulq.errors import SulqError
-from sulq.queries.expressions import Known, Leaf, col
+from sulq.queries.expressions import Known, col
 from sulq.queries.facts import BLOCK
+from sulq.queries.node import Leaf
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import scaled
 from sulq.reporting import Progress

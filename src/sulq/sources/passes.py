@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from sulq.queries.expressions import Leaf, Node
 from sulq.queries.kernel import Kernel, Totals
+from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Floats, Scope
 from sulq.reporting import Progress
 from sulq.sources.storage import StoredColumn

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.sources.sums import Sums
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Leaf
+from sulq.queries.node import Leaf
 from sulq.renamed import moved
 from sulq.sources.loading import Columns
 

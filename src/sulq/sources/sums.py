@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import SchemaError, SulqError
-from sulq.queries.expressions import Leaf, Node
 from sulq.queries.kernel import Kernel
+from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Floats, Scope, Values
 from sulq.reporting import Progress
 from sulq.schema import Schema

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.queries.expressions import Node
 from sulq.queries.facts import BLOCK, Code
+from sulq.queries.node import Node
 from sulq.queries.scope import Batch
 from sulq.sources.files import Files
 from sulq.sources.loading import Columns

@@ -12,7 +12,8 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Constant, Node, col
+from sulq.queries.expressions import Constant, col
+from sulq.queries.node import Node
 from sulq.queries.query import Query, total
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round

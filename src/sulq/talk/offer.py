@@ -17,7 +17,7 @@ from sulq.privacy.noise import Noise
 from sulq.privacy.reading import calibration_of
 from sulq.privacy.terms import Contest, Settled, SumFacts, Terms
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.query import Neighbours, Query, moves, reach
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.privacy.terms import Contest, Settled
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.queries.query import Neighbours, Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round

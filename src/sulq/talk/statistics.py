@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sulq.privacy.noise import Noise as Distribution
 from sulq.privacy.terms import Pure, Settled
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Column, Node
+from sulq.queries.expressions import Column
 from sulq.queries.facts import Number
+from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
 from sulq.schema import Date, Integer

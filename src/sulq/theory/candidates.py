@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from sulq.pictures import chips
 from sulq.queries.attributes import column_names, distinct
 from sulq.queries.cases import where
 from sulq.queries.codes import Cross, OneHot, parity
-from sulq.queries.expressions import Constant, Node, col
+from sulq.queries.expressions import Constant, col
 from sulq.queries.lookups import lookup
+from sulq.queries.node import Node
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.vectors import Only

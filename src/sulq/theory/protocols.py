@@ -11,7 +11,7 @@ from sulq.local.lr import LocalRandomness
 from sulq.local.randomizer import Randomizer
 from sulq.numbers import Numeric, rational
 from sulq.queries.codes import Cross
-from sulq.queries.expressions import Node
+from sulq.queries.node import Node
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums

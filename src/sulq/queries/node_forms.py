@@ -7,18 +7,19 @@ from dataclasses import fields
 from typing import Any
 
 from sulq.errors import QueryError
-from sulq.queries import cases, codes, expressions, lookups, products, routes, vectors
-from sulq.queries.expressions import MOST_DEPTH, Leaf, Node, operands_of
+from sulq.queries import (  # noqa: F401, each registers its expressions
+    arithmetic,
+    cases,
+    codes,
+    date_parts,
+    lookups,
+    products,
+    routes,
+    vectors,
+)
 from sulq.queries.functions import Function
+from sulq.queries.node import MOST_DEPTH, NODES, Node, operands_of
 from sulq.wire import entry, listed, members, reading, shown
-
-NODES: dict[str, type[Node]] = {
-    cls.wire: cls
-    for module in (expressions, cases, codes, lookups, vectors, products, routes)
-    for cls in vars(module).values()
-    if isinstance(cls, type) and issubclass(cls, Node) and cls not in (Node, Leaf)
-}
-"""Every kind of row expression that can be read, by its name."""
 
 
 def node_of(form: Any) -> Node:
