@@ -25,6 +25,7 @@ from sulq.ledger.accounts import (
     check_covers,
 )
 from sulq.ledger.chain import RESTORE, Entry, RunTotals, entry_in, exact_amount, head_of, runs_in
+from sulq.ledger.grouped import GroupedStore
 from sulq.ledger.parts import Part
 from sulq.ledger.purpose import HEAD, JSON, differences, purpose_in, schema_faults, terms, whole
 from sulq.ledger.record import Record, find, spent_at
@@ -77,7 +78,7 @@ class Ledger:
         purpose = terms(unit, total, facts)
         self._store = path if isinstance(path, Store) else SqliteStore(path)
         self._record = Record(self._store, beginning=digest(canonical(purpose)))
-        self.path = self._store.path if isinstance(self._store, SqliteStore) else None
+        self.path: Path | None = getattr(self._store, "path", None)
         declared = purpose | whole(schema)
         if not self._store.read_only:
             self._store.create(declared | {HEAD: head_of(0, self._record.beginning)})
@@ -150,7 +151,6 @@ class Ledger:
         check_text("a question", question)
         if account is not None:
             check_account(account, charged=True)
-        seen = None
         with self._record.transaction(write=True) as transaction:
             question, charge, stored = find(transaction, run, question, formerly)
             if stored is not None:
@@ -158,9 +158,8 @@ class Ledger:
             if charge is not None:
                 check_covers(run, charge, cost)
             else:
-                seen = self._record.charge(transaction, self.unit, self.total, run, question, cost, account)
+                self._record.charge(transaction, self.unit, self.total, run, question, cost, account)
 
-        self._record.saw(seen)
         fresh = answer()
         check_text("an answer", fresh)
 
@@ -168,10 +167,7 @@ class Ledger:
             _, _, stored = find(transaction, run, question)
             if stored is None:
                 last = self._record.last(transaction)
-                seen = self._record.append(
-                    transaction, last, "answer", run=run, question=question, answer=fresh
-                )
-        self._record.saw(seen)
+                self._record.append(transaction, last, "answer", run=run, question=question, answer=fresh)
         return fresh if stored is None else stored
 
     def charged(self, run: str, question: str, *, formerly: str | None = None) -> bool:
@@ -203,8 +199,7 @@ class Ledger:
         """
         check_account(account)
         with self._record.transaction(write=True) as transaction:
-            seen = self._record.cap(transaction, account, cap)
-        self._record.saw(seen)
+            self._record.cap(transaction, account, cap)
 
     @property
     def spent(self) -> Fraction:
@@ -281,6 +276,11 @@ class Ledger:
             seal: one that was seen before, and must be the ledger's still or that of an earlier entry.
         """
         return [*schema_faults(self.facts, self.schema), *self._record.faults(self.total, seal)]
+
+    def shared(self) -> Ledger:
+        """The same ledger for many threads at once, which share their commits; see `GroupedStore`."""
+        store = GroupedStore(self._store)
+        return Ledger(store, self.unit, self.total, self.facts, schema=self.schema)
 
     def close(self) -> None:
         """Let go of the store; a ledger in memory is gone."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from sulq.ledger.chain import COLUMNS, Row
 from sulq.ledger.store import Transaction
@@ -61,6 +62,17 @@ class SqliteTransaction(Transaction):
     def __init__(self, connection: sqlite3.Connection, first_format: bool = False) -> None:
         self._execute = connection.execute
         self._first_format = first_format
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        self._execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self._execute("ROLLBACK TO part")
+            raise
+        finally:
+            self._execute("RELEASE part")
 
     def last(self) -> Row | None:
         row: Row | None = self._execute(f"{SELECT} ORDER BY number DESC LIMIT 1").fetchone()

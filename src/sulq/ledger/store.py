@@ -27,6 +27,13 @@ class Transaction(ABC):
     before there were accounts. A row of an account is as `accounts.row_of` makes it.
     """
 
+    seen: tuple[int, str] | None = None
+    """Number and hash of the last entry that was read or written within the transaction."""
+
+    @abstractmethod
+    def nested(self) -> AbstractContextManager[None]:
+        """A part of the transaction, which is undone by itself if something is raised inside."""
+
     @abstractmethod
     def last(self) -> Row | None:
         """The entry with the highest number, None if there is none."""
