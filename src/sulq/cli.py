@@ -15,8 +15,10 @@ from rich.text import Text
 
 from sulq.commands.arguments import add_csv, add_learn, add_table
 from sulq.commands.check import add_check
+from sulq.commands.keys import add_keys
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
+from sulq.commands.serve import add_serve
 from sulq.commands.tables import ledger_tables, schema_table
 from sulq.commands.terminal import Listener
 from sulq.demo import demo
@@ -117,6 +119,8 @@ def _parser() -> argparse.ArgumentParser:
     add_check(commands)
     add_learn(commands, learn)
     add_plan(commands)
+    add_serve(commands)
+    add_keys(commands)
 
     action = commands.add_parser(
         "atlas",

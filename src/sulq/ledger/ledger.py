@@ -236,7 +236,7 @@ class Ledger:
         >>> ledger.remaining_of("run:tree"), ledger.remaining_of("analyst:ada")
         (Fraction(1, 4), Fraction(1, 1))
         """
-        accounts = self._record.standing(account, self.total)
+        accounts = self._record.standing(account, self.total, capped_only=True)
         return min(left for each in accounts if (left := each.remaining) is not None)
 
     def accounts(self) -> list[Account]:

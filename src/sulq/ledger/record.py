@@ -116,12 +116,15 @@ class Record:
         transaction.put_account(row_of(after))
         self.append(transaction, self.last(transaction), "cap", account=name, cap=cap)
 
-    def standing(self, name: str, total: Fraction) -> tuple[Account, Account]:
-        """An account with the cap that holds for it, and the whole budget."""
+    def standing(self, name: str, total: Fraction, capped_only: bool = False) -> tuple[Account, Account]:
+        """An account with the cap that holds for it, and the whole budget.
+
+        What an account without a cap has spent is added up from all entries, unless it is not wanted.
+        """
         check_account(name)
         with self.transaction() as transaction:
             known = accounts_in(transaction, name)
-            if not counted([name], known):
+            if not capped_only and not counted([name], known):
                 known = Books.of(total, map(entry_in, transaction.rows())).accounts
             return standing(name, known), Account(WHOLE, spent_at(self.last(transaction)), total)
 

@@ -22,6 +22,7 @@ from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
+from sulq.talk.affording import needed_for
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.offer import LARGEST_SCORE, Offer
@@ -93,17 +94,23 @@ class Curator:
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
-        cost = self.cost(round_)
-        question, formerly = self._entry({"round": round_.form})
-        if self.ledger.charged(run, question, formerly=formerly):
+        needed = needed_for(self.offer, round_, ahead)
+        if self.charged(round_, run):
             return False
-        if ahead.share is not None and self.offer.unit != "queries":
-            cost = max(cost, ahead.share * self.offer.allowance * self.offer.total)
-        cost += sum((self.cost(other) for other in ahead.later), ahead.reserve)
         left = min(self.remaining, self.ledger.remaining_of(f"run:{run}"))
-        if cost > left:
-            raise BudgetError(self.offer.unit, cost, left)
+        if needed > left:
+            raise BudgetError(self.offer.unit, needed, left)
         return True
+
+    def charged(self, round_: Round, run: str = "main") -> bool:
+        """Whether a round was charged in a run before, so that it costs nothing there any more.
+
+        Args:
+            round_: the queries.
+            run: the name of the run.
+        """
+        question, formerly = self._entry({"round": round_.form})
+        return self.ledger.charged(run, question, formerly=formerly)
 
     def cost(self, round_: Round) -> Fraction:
         """What a round would cost, in the unit of the budget. Nothing is spent and no row is read."""

@@ -16,10 +16,9 @@ from sulq.errors import QueryError
 from sulq.queries.expressions import Constant, named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, one_of
 from sulq.queries.node import Node
+from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.renamed import moved
-
-MOST_CELLS = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +123,8 @@ class Cross(Node):
     def facts(self, scope: Scope) -> Code:
         codes = [scope.code(part) for part in self.parts]
         size = math.prod(code.size for code in codes)
-        if size > MOST_CELLS:
-            raise QueryError(f"{size} cells are too many to answer at once; at most {MOST_CELLS}")
+        if size > most_cells():
+            raise QueryError(f"{size} cells are too many to answer at once; at most {most_cells()}")
         return Code(size)
 
     def value(self, batch: Batch) -> Values:

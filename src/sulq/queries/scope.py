@@ -17,7 +17,8 @@ from sulq.schema import Schema
 T = TypeVar("T")
 Values = NDArray[Any]
 Floats = NDArray[np.float64]
-MOST_REMEMBERED = 10_000
+MOST_REMEMBERED, MOST_NUMBERS = 10_000, 2**24
+"""How many facts are remembered at once, and of how many numbers they are in all."""
 NOTHING = object()
 
 
@@ -48,6 +49,7 @@ class Scope:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._known: dict[tuple[str, str], Any] = {}
+        self._numbers = 0
 
     def facts(self, expression: RowExpression) -> Number | Code:
         return self.remember((expression.key, "facts"), lambda: expression.facts(self))
@@ -57,8 +59,11 @@ class Scope:
         known = self._known.get(key, NOTHING)
         if known is NOTHING:
             known = work_out()
-            if len(self._known) >= MOST_REMEMBERED:
+            numbers = known.width if isinstance(known, Number) else 1
+            if len(self._known) >= MOST_REMEMBERED or self._numbers + numbers > MOST_NUMBERS:
                 self._known.clear()
+                self._numbers = 0
+            self._numbers += numbers
             self._known[key] = known
         return cast(T, known)
 

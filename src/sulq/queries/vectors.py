@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.codes import MOST_CELLS
 from sulq.queries.expressions import Constant, col, measured, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
 from sulq.queries.node import Leaf, Node, Operand
+from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
 FEATURE_BITS = 15
@@ -251,5 +251,5 @@ def clip_norm(expression: str | Node, bound: float, order: int = 2) -> ClipNorm:
 
 def check_width(width: int) -> None:
     """Refuse vectors of more numbers than can be answered at once."""
-    if width > MOST_CELLS:
-        raise QueryError(f"{width} numbers are too many to answer at once; at most {MOST_CELLS}")
+    if width > most_cells():
+        raise QueryError(f"{width} numbers are too many to answer at once; at most {most_cells()}")
