@@ -4,7 +4,7 @@ A learner asks statistical queries, sums of bounded row functions, and never see
 adds the noise that the trust between them calls for. See the README for a first look.
 """
 
-from sulq.errors import BudgetError, QueryError, SulqError
+from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
@@ -21,6 +21,8 @@ from sulq.ledger.ledger import Ledger
 from sulq.oracles.crowd import Crowd
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
+from sulq.oracles.remote import Remote, connect
+from sulq.oracles.remote_async import AsyncRemote, connect_async
 from sulq.oracles.sample import Sample
 from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
@@ -48,8 +50,10 @@ __all__ = [
     "PCA",
     "SVD",
     "ZCDP",
+    "AccessError",
     "Answer",
     "ApproxDP",
+    "AsyncRemote",
     "Boolean",
     "BudgetError",
     "Category",
@@ -74,6 +78,8 @@ __all__ = [
     "Query",
     "QueryError",
     "Real",
+    "Remote",
+    "RemoteError",
     "Round",
     "Rounds",
     "Sample",
@@ -88,6 +94,8 @@ __all__ = [
     "clip",
     "clip_norm",
     "col",
+    "connect",
+    "connect_async",
     "count",
     "cross",
     "dot",

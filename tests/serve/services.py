@@ -14,7 +14,10 @@ import httpx
 import sulq
 from sulq.serve.config import ServiceSettings, settings_of
 from sulq.serve.keys import Keys
+from sulq.serve.limits import Limits
 from sulq.serve.logs import LOGGER
+from sulq.serve.opening import opened
+from sulq.serve.schedule import Schedule
 from sulq.serve.server import Server
 
 ROWS = 2_000
@@ -103,6 +106,31 @@ def running(folder: Path, **changes: Any) -> Iterator[Running]:
     logging.getLogger(LOGGER).propagate = True
     with Server(told) as server, Keys(told.keys) as keys:
         yield Running(server, keys)
+
+
+@dataclass
+class Curators:
+    """A service of curators of this process: each that is asked for is one more data set."""
+
+    server: Server
+    secret: str
+
+    def connect(self, curator: sulq.Curator, secret: str | None = None, **settings: Any) -> sulq.Remote:
+        service = self.server.service
+        name = f"people-{len(service.desks)}"
+        service.desks |= opened(service.settings, {name: curator})  # type: ignore[operator]
+        return sulq.connect(self.server.url, secret or self.secret, name, **settings)
+
+
+@contextmanager
+def curators(folder: Path, owner: bool = False, **limits: Any) -> Iterator[Curators]:
+    """A service that has no data sets yet."""
+    plenty = {"rounds_a_minute": 10**6, "at_once": 64} | limits
+    told = ServiceSettings(
+        (), str(folder / "curator.keys"), port=0, limits=Limits(**plenty), schedule=Schedule(QUICK)
+    )
+    with Server(told) as server, Keys(told.keys) as keys:
+        yield Curators(server, keys.add("ada", "owner" if owner else "analyst"))
 
 
 def counted(share: str = "1/80", **about: Any) -> sulq.Round:

@@ -87,8 +87,6 @@ class ServiceSettings:
 
     def __post_init__(self) -> None:
         whole("port", self.port, 0, 65535)
-        if not self.datasets:
-            raise SulqError("a service needs at least one data set: [datasets.NAME] in its configuration")
         if (self.certificate is None) != (self.private_key is None):
             raise SulqError("a certificate and its private key go together: give both files, or none")
         for path in (self.certificate, self.private_key):
@@ -153,6 +151,8 @@ def settings_of(form: Mapping[str, Any], folder: Path, default_keys: str = "cura
         server[name] = _path(server.get(name, default), folder, f"{name} in [server]")
     schedule = Schedule(server.pop("answers_after", Schedule.first))
     datasets = tuple(_dataset(name, each, folder) for name, each in tables["datasets"].items())
+    if not datasets:
+        raise SulqError("a service needs at least one data set: [datasets.NAME] in its configuration")
     limits = _made(Limits, tables["limits"], "[limits]")
     allowed = [each.name for each in fields(ServiceSettings)]
     _only(server, [name for name in allowed if name not in ("datasets", "limits", "schedule")], "[server]")

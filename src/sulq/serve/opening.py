@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -19,14 +20,15 @@ from sulq.sources.table import TableSource
 from sulq.talk.offer import Offer
 
 
-def opened(settings: ServiceSettings) -> dict[str, Desk]:
+def opened(settings: ServiceSettings, curators: Mapping[str, Curator] | None = None) -> dict[str, Desk]:
     """The data sets of a service, ready to be asked. Their ledgers are made if they are not there.
 
     Args:
         settings: what the service was told.
+        curators: further data sets, by name.
     """
+    desks = {name: Desk(name, _shared(each), settings.limits) for name, each in (curators or {}).items()}
     with ExitStack() as undone:
-        desks = {}
         for each in settings.datasets:
             curator = _curator(each)
             undone.callback(curator.ledger.close)
@@ -90,4 +92,11 @@ def _curator(settings: DatasetSettings) -> Curator:
     except BaseException:
         curator.ledger.close()
         raise
+    return _shared(curator)
+
+
+def _shared(curator: Curator) -> Curator:
+    """The same curator, for many threads at once."""
+    if type(curator) is not Curator:
+        raise SulqError("only a curator who answers with all rows can be served: answering='joint'")
     return replace(curator, ledger=curator.ledger.shared())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 import uvicorn
 
 from sulq.errors import SulqError
+from sulq.oracles.curator import Curator
 from sulq.serve.app import app_of
 from sulq.serve.config import ServiceSettings
 from sulq.serve.service import Service
@@ -24,13 +26,14 @@ class Server:
 
     Args:
         settings: what it was told. Port 0 becomes one that is free.
+        curators: data sets beyond those of the settings, by name. They need no file.
     """
 
-    def __init__(self, settings: ServiceSettings) -> None:
+    def __init__(self, settings: ServiceSettings, curators: Mapping[str, Curator] | None = None) -> None:
         self._socket = _bound(settings)
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         try:
-            self.service = Service(self.settings)
+            self.service = Service(self.settings, curators)
         except BaseException:
             self._socket.close()
             raise

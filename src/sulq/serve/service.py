@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from fastapi import Request, Response
 
 from sulq.errors import SulqError
+from sulq.oracles.curator import Curator
 from sulq.serve.config import ServiceSettings
 from sulq.serve.desk import Desk, named
 from sulq.serve.keys import AccessKey, Keys
@@ -31,13 +32,14 @@ class Service:
 
     Args:
         settings: what it was told.
+        curators: data sets beyond those of the settings, by name. They need no file.
     """
 
-    def __init__(self, settings: ServiceSettings) -> None:
+    def __init__(self, settings: ServiceSettings, curators: Mapping[str, Curator] | None = None) -> None:
         self.settings = settings
         self.keys = Keys(settings.keys)
         try:
-            self.desks: Mapping[str, Desk] = opened(settings)
+            self.desks: Mapping[str, Desk] = opened(settings, curators or {})
         except BaseException:
             self.keys.close()
             raise
