@@ -8,7 +8,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.checks import budget_given, check_clusters, check_writable, ledger_file
+from sulq.commands.checks import (
+    budget_given,
+    check_clusters,
+    check_elsewhere,
+    check_here,
+    check_writable,
+    ledger_file,
+)
 from sulq.commands.command import Command
 from sulq.commands.learners import run_name
 from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn
@@ -18,9 +25,11 @@ from sulq.learners.kmeans import KMeans
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import differences, terms, whole
 from sulq.numbers import amount
+from sulq.oracles.remote import connect
 from sulq.privacy.budget import Budget
 from sulq.runs.files import write_whole
 from sulq.runs.outcome import Outcome, spending
+from sulq.runs.remote_run import RemoteRun
 from sulq.runs.report import report
 from sulq.runs.run import GOES_ON, Run
 from sulq.schema import Schema
@@ -32,11 +41,18 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
 
     What can be refused is refused before there is a ledger, which binds its data to a budget.
     """
-    budget = budget_given(options)
+    if options.at is not None:
+        check_elsewhere(options)
+        budget = None
+    else:
+        check_here(options)
+        budget = budget_given(options)
     try:
+        if options.at is not None:
+            return _learn_at(command, options, console)
         return _learn(command, options, budget, console)
     except KeyboardInterrupt:
-        if budget is None or options.dry_run:
+        if (budget is None and options.at is None) or options.dry_run:
             raise
         # The ledger is not asked how much that is: others may keep it locked.
         raise KeyboardInterrupt(f"interrupted; what was spent stays spent: {GOES_ON}") from None
@@ -61,6 +77,29 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
         warn(errors)
     try:
         outcome = run.learn(told_of(errors, None if budget is None else run.offer.unit))
+    finally:
+        clear_line(errors)
+    _tell(outcome, _title(command, outcome, options), options, console)
+    return 0
+
+
+def _learn_at(command: Command, options: argparse.Namespace, console: Console) -> int:
+    """Learn from a data set of a curator elsewhere, whose offer says all that a file and options say here."""
+    remote = connect(options.at, dataset=options.data, certificate=options.certificate)
+    offer = remote.offer
+    learner = command.learner(options, offer.schema)
+    check_writable(options, None)
+    run = RemoteRun(learner, remote, options.named or run_name(command.name, learner))
+    if options.dry_run:
+        remaining = spending(remote.remaining, offer.unit)
+        left = f"{remaining} of {amount(offer.total)} is left for you in {run.place}"
+        show_rehearsal(run.rehearse(options.rows), left, console)
+        return 0
+    if isinstance(learner, KMeans):
+        check_clusters(learner.k, offer.rows)
+    errors = Console(stderr=True)
+    try:
+        outcome = run.learn(told_of(errors, offer.unit))
     finally:
         clear_line(errors)
     _tell(outcome, _title(command, outcome, options), options, console)

@@ -10,7 +10,7 @@ from pathlib import Path
 from sulq.errors import SulqError
 from sulq.oracles.assembly import IN_MEMORY, offered
 from sulq.oracles.curator import Curator
-from sulq.privacy.budget import ZCDP, ApproxDP
+from sulq.privacy.budget import numbers_of
 from sulq.privacy.calibrated import calibrated
 from sulq.schema import Schema
 from sulq.serve.config import DatasetSettings, ServiceSettings, account_of
@@ -52,11 +52,7 @@ def checked(settings: ServiceSettings) -> dict[str, Offer]:
             curator.ledger.close()
             offers[each.name] = curator.offer
         else:
-            budget = each.budget
-            epsilon = None if isinstance(budget, ZCDP) else budget.epsilon
-            delta = budget.delta if isinstance(budget, ApproxDP) else None
-            rho = budget.rho if isinstance(budget, ZCDP) else None
-            promised = calibrated(epsilon, delta, rho, "tight", None)
+            promised = calibrated(*numbers_of(each.budget), "tight", None)
             offers[each.name] = offered(source, promised, each.neighbours, each.truncate)  # type: ignore[arg-type]
     return offers
 
