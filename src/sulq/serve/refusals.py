@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from sulq.errors import BudgetError, LedgerError, ReleaseError, SulqError
+from sulq.wire import one_line
 
 STATUS = {
     "malformed": 400,
@@ -83,7 +84,7 @@ def error_form(refusal: RefusedError, error: BaseException | None = None) -> dic
     >>> error_form(RefusedError("not_found", "there is nothing here"))
     {'error': {'code': 'not_found', 'message': 'there is nothing here'}}
     """
-    form: dict[str, Any] = {"code": refusal.code, "message": str(refusal)}
+    form: dict[str, Any] = {"code": refusal.code, "message": one_line(str(refusal))}
     if isinstance(error, BudgetError):
         form["budget"] = {
             "unit": error.unit,
