@@ -147,6 +147,16 @@ class Remote:
         portion = rational("share", share, most=1)
         return replace(self, offer=self.offer.part(portion), held=self._part.hand_out(portion))
 
+    def close(self) -> None:
+        """Let go of the connection."""
+        self.book.connection.http.close()
+
+    def __enter__(self) -> Remote:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @property
     def schema(self) -> Schema:
         return self.offer.schema

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -89,9 +90,13 @@ def _public_routes(service: Service, app: FastAPI) -> APIRouter:
     @router.get("/openapi.json", include_in_schema=False)
     async def openapi() -> Response:
         """The description of all routes."""
-        description = app.openapi()
-        description.setdefault("components", {})["securitySchemes"] = KEY
-        return as_json(description)
+        return Response(description(), media_type="application/json")
+
+    @cache
+    def description() -> bytes:
+        form = app.openapi()
+        form.setdefault("components", {})["securitySchemes"] = KEY
+        return bytes(as_json(form).body)
 
     return router
 

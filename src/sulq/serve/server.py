@@ -16,8 +16,8 @@ from sulq.serve.app import app_of
 from sulq.serve.config import ServiceSettings
 from sulq.serve.service import Service
 
-GRACE = 30
-"""Seconds that requests have to end after the server is told to stop."""
+GRACE = 10
+"""Seconds that clients have to take their answers after the server is told to stop. What was begun is stored."""
 BACKLOG = 512
 
 

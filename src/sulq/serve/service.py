@@ -23,6 +23,7 @@ from sulq.serve.refusals import RefusedError
 from sulq.serve.requests import key_of
 
 T = TypeVar("T")
+SECONDS_READY = 1.0
 THREADS = 32
 """How many requests are worked on at once; those that wait for the disk share its commits."""
 
@@ -46,6 +47,7 @@ class Service:
         self.traffic = Traffic(settings.limits)
         self.metrics = Metrics()
         self.closing = False
+        self._ready_until = 0.0
         self._pool = ThreadPoolExecutor(min(THREADS, settings.limits.in_all), thread_name_prefix="sulq")
 
     async def work(self, step: Callable[[], T]) -> T:
@@ -103,9 +105,11 @@ class Service:
         self.keys.close()
 
     def check_ready(self) -> None:
-        """Refuse if a ledger or the keys cannot be used now."""
+        """Refuse if a ledger or the keys cannot be used now. Anyone may ask, so they are looked at seldom."""
         if self.closing:
             raise RefusedError("closing", "the curator is shutting down: ask again later", retry_after=5)
+        if time.monotonic() < self._ready_until:
+            return
         try:
             self.keys.list()
             for desk in self.desks.values():
@@ -113,6 +117,7 @@ class Service:
         except SulqError:
             words = "a ledger or the keys cannot be used: the owner's log says more"
             raise RefusedError("closing", words, retry_after=5) from None
+        self._ready_until = time.monotonic() + SECONDS_READY
 
 
 def as_json(content: Any) -> Response:
