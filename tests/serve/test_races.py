@@ -125,10 +125,10 @@ def test_a_server_that_is_killed_under_load_charges_nothing_twice(tmp_path: Path
                 # Whoever asks again is told the same.
                 remote = sulq.connect(f"http://127.0.0.1:{port}", secrets[0], "people")
                 spent = remote.spent
-                for (run, _), value in told.items():
-                    if run.startswith("c0/"):
-                        [answer] = remote.ask(counted("1/10000", where="sick"), run.removeprefix("c0/"))
-                        assert answer.value == value
+                mine = [(run, value) for (run, _), value in told.items() if run.startswith("c0/")]
+                for run, value in random.sample(mine, min(10, len(mine))):
+                    [answer] = remote.ask(counted("1/10000", where="sick"), run.removeprefix("c0/"))
+                    assert answer.value == value
                 assert remote.spent == spent
         finally:
             done.set()

@@ -17,7 +17,7 @@ from sulq.serve.config import ServiceSettings
 from sulq.serve.service import Service
 
 GRACE = 10
-"""Seconds that clients have to take their answers after the server is told to stop. What was begun is stored."""
+"""Seconds that clients have to take their answers after a signal to stop; what was begun is stored."""
 BACKLOG = 512
 
 
