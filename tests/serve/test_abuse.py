@@ -14,6 +14,7 @@ import httpx
 import pytest
 from starlette.requests import Request
 
+import sulq
 from tests.serve.services import Client, Running, code, counted, running
 
 SICK = counted(where="sick").form
@@ -200,6 +201,17 @@ def test_charges_of_every_denominator_do_not_add_up_to_ever_more_digits(service:
     assert len(str(spent.denominator)) < 100
     for prime in (53, 10_007):
         assert prime * offer.cost(counted(f"1/{prime}", where="sick")) <= offer.total
+
+
+def test_nobody_fills_the_ledger_for_nothing(service: Running, ada: Client) -> None:
+    before = len(list(service.curator.ledger.entries()))
+    free = sulq.Round([sulq.count()])
+    for run in ("one", "another"):
+        [answer] = ada.ask(free, run).json()["answers"]
+        assert answer["value"] == service.curator.offer.rows
+    tiny = ada.ask(counted("1/100001", where="sick"))
+    assert code(tiny) == (400, "refused") and "at least 1/100000 of the budget" in tiny.text
+    assert len(list(service.curator.ledger.entries())) == before
 
 
 def raw(service: Running, *lines: str, body: bytes = b"") -> bytes:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sulq.serve.handling import KEY, GuardedRoute, refused
@@ -82,10 +83,10 @@ def _public_routes(service: Service, app: FastAPI) -> APIRouter:
         await service.work(service.check_ready)
         return as_json({"status": "ready"})
 
-    @router.get("/metrics")
+    @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """How many requests there were, as Prometheus reads it. No count depends on a row."""
-        return Response(service.metrics.text(service.traffic.at_once), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(service.metrics.text(service.traffic.at_once))
 
     @router.get("/openapi.json", include_in_schema=False)
     async def openapi() -> Response:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from sulq.classes import pick, shortest, solve  # noqa: F401, each registers its question
 from sulq.errors import BudgetError, QueryError, ReleaseError, SchemaError, SulqError
 from sulq.ledger.chain import Entry
+from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
 from sulq.oracles.curator import Curator
 from sulq.queries.reading import parse_round
@@ -79,8 +80,17 @@ class Desk:
         }
 
     def ask(self, key: AccessKey, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The answers to a round: those that are stored, or new ones, which are charged first."""
+        """The answers to a round: those that are stored, or new ones, which are charged first.
+
+        What costs nothing is the same for everybody's rows, as their number where it is public. It is not
+        kept: otherwise anyone could fill the ledger, at no cost.
+        """
         curator, round_, run = self._asked(key, body)
+        with at_most(self.limits.numbers):
+            cost = curator.offer.cost(round_)
+        self.limits.check_cost(cost, curator.offer.total)
+        if not cost:
+            curator = replace(curator, ledger=self._unkept())
         return {"answers": [answer.form() for answer in once_charged(lambda: curator.ask(round_, run))]}
 
     def runs(self, key: AccessKey) -> list[dict[str, Any]]:
@@ -144,6 +154,10 @@ class Desk:
         """Say how much an account may be charged in all."""
         self.curator.ledger.set_cap(account, rational("a cap", exact(cap, "a cap")))
         return {"account": account, "cap": str(Fraction(cap))}
+
+    def _unkept(self) -> Ledger:
+        """A ledger in memory with nothing to spend."""
+        return Ledger(None, self.curator.offer.unit, Fraction(0), {})
 
     def _curator(self, key: AccessKey) -> Curator:
         account = None if key.owner else account_of(key.name)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from fractions import Fraction
 
 from sulq.errors import QueryError
 from sulq.numbers import whole
@@ -27,6 +28,8 @@ class Limits:
         depth: how deep lists and objects of a request lie inside each other.
         queries: queries of a round.
         numbers: numbers that all sums and classes of a round have together.
+        rounds: into how many rounds a budget can be divided: none costs less than that part of it. This
+            bounds a ledger.
         rounds_a_minute: requests of one key in a minute that take work: to ask, and to see a cost.
         at_once: such requests of one key at the same time.
         in_all: such requests of all keys at the same time.
@@ -41,6 +44,7 @@ class Limits:
     depth: int = 200
     queries: int = 1000
     numbers: int = 2**21
+    rounds: int = 100_000
     rounds_a_minute: int = 1200
     at_once: int = 8
     in_all: int = 64
@@ -92,6 +96,18 @@ class Limits:
                 numbers += scope.number(part).width
                 if numbers > self.numbers:
                     raise QueryError(f"a round may ask for {self.numbers} numbers here in all, not more")
+
+    def check_cost(self, cost: Fraction, total: Fraction) -> None:
+        """Refuse a round that costs so little that a ledger of such rounds would have no end.
+
+        >>> Limits(rounds=10).check_cost(Fraction(1, 100), total=Fraction(1))
+        Traceback (most recent call last):
+        sulq.errors.QueryError: a round costs at least 1/10 of the budget here: give it a larger share
+        """
+        if 0 < cost * self.rounds < total:
+            raise QueryError(
+                f"a round costs at least 1/{self.rounds} of the budget here: give it a larger share"
+            )
 
 
 class Traffic:

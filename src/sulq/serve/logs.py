@@ -16,6 +16,8 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 LOGGER = "sulq.serve"
+SERVERS = "uvicorn.error"
+"""Where the HTTP server complains, of requests that are none."""
 
 
 class JsonLines(logging.Formatter):
@@ -36,10 +38,11 @@ def log_to(stream: TextIO = sys.stderr) -> logging.Handler:
     """
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
-    logger = logging.getLogger(LOGGER)
-    logger.handlers[:] = [handler]
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
+    for name, level in ((LOGGER, logging.INFO), (SERVERS, logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.setLevel(level)
+        logger.propagate = False
     return handler
 
 
