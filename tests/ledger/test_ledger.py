@@ -13,6 +13,8 @@ import pytest
 
 from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.ledger import Ledger
+from sulq.ledger.sqlite_tables import SELECT
+from sulq.ledger.store import Transaction
 from tests.ledger.ledgers import COST, charged, never, opened, stored, token
 
 
@@ -241,3 +243,21 @@ def test_the_last_of_ten_thousand_releases_costs_no_more_than_the_first() -> Non
     pairs = [(seconds(ledger, i), seconds(young, i)) for i in range(500)]
     old_time, young_time = (statistics.median(times) for times in zip(*pairs, strict=True))
     assert old_time < 2 * young_time
+
+
+def test_the_entries_of_one_run_are_found_by_the_index() -> None:
+    ledger = opened(None, total=10)
+    ledger.set_cap("run:a", Fraction(5))
+    for run in ("a", "b", "a"):
+        ledger.release(run, f"question {ledger.spent}", COST, token)
+    assert list(ledger.entries("a")) == [
+        entry for entry in ledger.entries() if entry.run == "a" and entry.kind != "cap"
+    ]
+    assert [entry.kind for entry in ledger.entries("a")] == ["charge", "answer"] * 2
+    assert list(ledger.entries("c")) == []
+    with ledger._store.transaction(False) as transaction:
+        assert list(transaction.rows_of("a")) == list(Transaction.rows_of(transaction, "a"))
+    [plan] = ledger._store.connection().execute(
+        f"EXPLAIN QUERY PLAN {SELECT} WHERE kind != 'cap' AND run = 'a'"
+    )
+    assert "USING INDEX once" in plan[3]

@@ -82,6 +82,17 @@ def test_a_result_is_read_again_at_no_cost(service: Running, ada: Client) -> Non
     assert service.curator.spent == before
 
 
+def test_one_run_is_found_among_all(service: Running, ada: Client) -> None:
+    names = ["a run", "a/run", "ein Lauf äöü", "50 %", "a+b & c?d=e#f"]
+    for name in names:
+        ada.ask(SICK, name)
+        [run] = ada.get("/v1/datasets/people/runs", run=name).json()["runs"]
+        assert (run["run"], run["charges"], run["answers"]) == (name, 1, 1)
+        assert sulq.connect(service.url, ada.secret, "people").spent_by(name) == Fraction(run["spent"]) > 0
+    assert set(names) <= {run["run"] for run in ada.get("/v1/datasets/people/runs").json()["runs"]}
+    assert ada.get("/v1/datasets/people/runs", run="not asked").json() == {"runs": []}
+
+
 def test_analysts_do_not_see_each_other(service: Running, owner: Client) -> None:
     carl, dora = service.client("carl"), service.client("dora")
     told = carl.ask(SICK, "secret").json()

@@ -18,12 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sulq.errors import LedgerError
-from sulq.ledger.accounts import (
-    Account,
-    Books,
-    check_account,
-    check_covers,
-)
+from sulq.ledger.accounts import Account, Books, check_account, check_covers
 from sulq.ledger.chain import RESTORE, Entry, RunTotals, entry_in, exact_amount, head_of, runs_in
 from sulq.ledger.grouped import GroupedStore
 from sulq.ledger.parts import Part
@@ -252,10 +247,14 @@ class Ledger:
         """
         return list(Books.of(self.total, self.entries()).accounts.values())
 
-    def entries(self) -> Iterator[Entry]:
-        """Every line of the ledger, in order; a line that was changed from outside is an error."""
+    def entries(self, run: str | None = None) -> Iterator[Entry]:
+        """Every line of the ledger, in order; a line that was changed from outside is an error.
+
+        Args:
+            run: only the lines of this run.
+        """
         with self._record.transaction() as transaction:
-            rows = list(transaction.rows())
+            rows = list(transaction.rows() if run is None else transaction.rows_of(run))
         return map(entry_in, rows)
 
     def runs(self) -> list[RunTotals]:

@@ -90,6 +90,9 @@ class SqliteTransaction(Transaction):
     def rows(self) -> Iterable[Row]:
         return self._execute(f"{SELECT} ORDER BY number")
 
+    def rows_of(self, run: str) -> Iterable[Row]:
+        return self._execute(f"{SELECT} WHERE kind != 'cap' AND run = ? ORDER BY number", (run,))
+
     def has_hash(self, seal: str) -> bool:
         return self._execute("SELECT 1 FROM entries WHERE hash = ?", (seal,)).fetchone() is not None
 

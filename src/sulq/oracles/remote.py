@@ -183,7 +183,7 @@ class Remote:
             run: the name of the run.
         """
         connection = self.book.connection
-        return calls.spent_in(connection.send(calls.runs_call(connection.dataset)), run)
+        return calls.spent_in(connection.send(calls.run_call(connection.dataset, run)), run)
 
     @property
     def _part(self) -> Part:

@@ -54,8 +54,8 @@ def about_call(dataset: str) -> RemoteCall:
     return RemoteCall("GET", f"/v1/datasets/{quote(dataset, safe='')}")
 
 
-def runs_call(dataset: str) -> RemoteCall:
-    return RemoteCall("GET", f"/v1/datasets/{quote(dataset, safe='')}/runs")
+def run_call(dataset: str, run: str) -> RemoteCall:
+    return RemoteCall("GET", f"/v1/datasets/{quote(dataset, safe='')}/runs?run={quote(run, safe='')}")
 
 
 def ask_call(dataset: str, run: str, question: str) -> RemoteCall:

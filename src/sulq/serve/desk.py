@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from sulq.classes import pick, shortest, solve  # noqa: F401, each registers its question
 from sulq.errors import BudgetError, QueryError, ReleaseError, SchemaError, SulqError
-from sulq.ledger.chain import Entry
+from sulq.ledger.chain import Entry, runs_in
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
 from sulq.oracles.curator import Curator
@@ -93,19 +93,25 @@ class Desk:
             curator = replace(curator, ledger=self._unkept())
         return {"answers": [answer.form() for answer in once_charged(lambda: curator.ask(round_, run))]}
 
-    def runs(self, key: AccessKey) -> list[dict[str, Any]]:
-        """The runs of whoever asks, and what they were charged; all runs for the owner."""
+    def runs(self, key: AccessKey, run: str | None = None) -> list[dict[str, Any]]:
+        """The runs of whoever asks, and what they were charged; all runs for the owner.
+
+        Args:
+            key: who asks.
+            run: only this run.
+        """
+        entries = self.curator.ledger.entries(None if run is None else self._run(key, run))
         return [
             {
                 "run": name,
-                "charges": run.charges,
-                "answers": run.answers,
-                "spent": str(run.spent),
-                "first": run.first,
-                "last": run.last,
+                "charges": totals.charges,
+                "answers": totals.answers,
+                "spent": str(totals.spent),
+                "first": totals.first,
+                "last": totals.last,
             }
-            for run in self.curator.ledger.runs()
-            if (name := self._shown_run(key, run.name)) is not None
+            for totals in runs_in(entries)
+            if (name := self._shown_run(key, totals.name)) is not None
         ]
 
     def results(self, key: AccessKey, run: str, after: int, most: int) -> dict[str, Any]:
@@ -118,11 +124,7 @@ class Desk:
             most: how many entries at most.
         """
         name = self._run(key, run)
-        entries = [
-            entry
-            for entry in self.curator.ledger.entries()
-            if entry.number > after and entry.kind != "cap" and entry.run == name
-        ]
+        entries = [entry for entry in self.curator.ledger.entries(name) if entry.number > after]
         return {"results": [self._result(entry) for entry in entries[:most]], "more": len(entries) > most}
 
     def entries(self, after: int, most: int) -> dict[str, Any]:

@@ -74,11 +74,11 @@ def analyst_routes(service: Service) -> APIRouter:
         return await service.scheduled(key, work)
 
     @router.get("/datasets/{dataset}/runs", **documented(RunsView))
-    async def runs(request: Request, dataset: str) -> Response:
-        """The runs of whoever asks, and what they were charged; all runs for the owner."""
+    async def runs(request: Request, dataset: str, run: str | None = None) -> Response:
+        """The runs of whoever asks, or one of them, and what they were charged; all runs for the owner."""
         key = service.caller(request)
         desk = service.desk(key, dataset)
-        return await service.answered(key, lambda: {"runs": desk.runs(key)})
+        return await service.answered(key, lambda: {"runs": desk.runs(key, run)})
 
     @router.get("/datasets/{dataset}/results", **documented(ResultsView))
     async def results(
