@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +19,14 @@ import sulq
 from tests.serve.services import Client, Running, code, counted, running
 
 SICK = counted(where="sick").form
-LIMITS = {"body": 20_000, "seconds": 1, "queries": 20, "numbers": 5_000, "rounds_a_minute": 10**6}
+LIMITS = {
+    "body": 20_000,
+    "seconds": 1,
+    "queries": 20,
+    "numbers": 5_000,
+    "rounds_a_minute": 10**6,
+    "connections": 20,
+}
 
 
 @pytest.fixture(scope="module")
@@ -261,6 +269,32 @@ def test_a_body_that_does_not_come_is_given_up(service: Running, ada: Client) ->
         body=b'{"ro',
     )
     assert b" 408 " in received and b"too_slow" in received
+
+
+def test_a_head_that_does_not_come_is_given_up(service: Running) -> None:
+    for start in (b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "):
+        with socket.create_connection(("127.0.0.1", service.server.settings.port), timeout=10) as link:
+            link.sendall(start)
+            with suppress(ConnectionError):
+                assert link.recv(100) == b""
+    # Also where it is the second on a connection.
+    with socket.create_connection(("127.0.0.1", service.server.settings.port), timeout=10) as link:
+        link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 200 " in link.recv(1000)
+        link.sendall(b"GET /healthz HTTP/1.1\r\nHost: ")
+        with suppress(ConnectionError):
+            while link.recv(1000):
+                pass
+
+
+def test_there_are_only_so_many_connections(service: Running, ada: Client) -> None:
+    with ExitStack() as opened:
+        address = ("127.0.0.1", service.server.settings.port)
+        links = [opened.enter_context(socket.create_connection(address, timeout=10)) for _ in range(30)]
+        with suppress(ConnectionError):
+            assert links[-1].recv(100) == b""
+    while len(service.server._server.server_state.connections) > 10:
+        time.sleep(0.01)
 
 
 def test_a_body_in_pieces_is_cut_off_at_the_limit(

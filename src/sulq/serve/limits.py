@@ -33,7 +33,8 @@ class Limits:
         rounds_a_minute: requests of one key in a minute that take work: to ask, and to see a cost.
         at_once: such requests of one key at the same time.
         in_all: such requests of all keys at the same time.
-        seconds: how long a request may take to arrive.
+        seconds: how long the head, and then the body, of a request may take to arrive.
+        connections: connections of all clients.
 
     >>> Limits(depth=0)
     Traceback (most recent call last):
@@ -49,6 +50,7 @@ class Limits:
     at_once: int = 8
     in_all: int = 64
     seconds: int = 30
+    connections: int = 1000
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -14,6 +14,7 @@ from sulq.errors import SulqError
 from sulq.oracles.curator import Curator
 from sulq.serve.app import app_of
 from sulq.serve.config import ServiceSettings
+from sulq.serve.connections import guarded
 from sulq.serve.service import Service
 
 GRACE = 10
@@ -40,7 +41,7 @@ class Server:
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app_of(self.service),
-                http="h11",
+                http=guarded(settings.limits.seconds, settings.limits.connections),
                 ws="none",
                 lifespan="on",
                 log_config=None,
