@@ -247,14 +247,15 @@ class Ledger:
         """
         return list(Books.of(self.total, self.entries()).accounts.values())
 
-    def entries(self, run: str | None = None) -> Iterator[Entry]:
+    def entries(self, run: str | None = None, begins: bool = False) -> Iterator[Entry]:
         """Every line of the ledger, in order; a line that was changed from outside is an error.
 
         Args:
-            run: only the lines of this run.
+            run: only the charges and answers of this run.
+            begins: of all runs whose names begin so.
         """
         with self._record.transaction() as transaction:
-            rows = list(transaction.rows() if run is None else transaction.rows_of(run))
+            rows = list(transaction.rows() if run is None else transaction.rows_of(run, begins))
         return map(entry_in, rows)
 
     def runs(self) -> list[RunTotals]:

@@ -90,8 +90,12 @@ class SqliteTransaction(Transaction):
     def rows(self) -> Iterable[Row]:
         return self._execute(f"{SELECT} ORDER BY number")
 
-    def rows_of(self, run: str) -> Iterable[Row]:
-        return self._execute(f"{SELECT} WHERE kind != 'cap' AND run = ? ORDER BY number", (run,))
+    def rows_of(self, run: str, begins: bool = False) -> Iterable[Row]:
+        # Texts are compared by their bytes in UTF-8, so those that begin alike lie between these two. The
+        # plus keeps SQLite from reading all entries because they lie in this order already.
+        until = run[:-1] + chr(ord(run[-1]) + 1) if begins else run
+        where = "run >= ? AND run < ?" if begins else "run >= ? AND run <= ?"
+        return self._execute(f"{SELECT} WHERE kind != 'cap' AND {where} ORDER BY +number", (run, until))
 
     def has_hash(self, seal: str) -> bool:
         return self._execute("SELECT 1 FROM entries WHERE hash = ?", (seal,)).fetchone() is not None

@@ -50,9 +50,15 @@ class Transaction(ABC):
     def rows(self) -> Iterable[Row]:
         """All entries, in the order of their numbers. Read to the end within the transaction."""
 
-    def rows_of(self, run: str) -> Iterable[Row]:
-        """The charges and answers of a run, in the order of their numbers; a store may find them faster."""
-        return [row for row in self.rows() if row[1] != "cap" and row[2] == run]
+    def rows_of(self, run: str, begins: bool = False) -> Iterable[Row]:
+        """The charges and answers of a run, in the order of their numbers; a store may find them faster.
+
+        Args:
+            run: the name of the run.
+            begins: whether all runs are meant whose names begin so.
+        """
+        meant = str.startswith if begins else str.__eq__
+        return [row for row in self.rows() if row[1] != "cap" and meant(row[2], run)]
 
     @abstractmethod
     def has_hash(self, seal: str) -> bool:

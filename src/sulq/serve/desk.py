@@ -100,7 +100,9 @@ class Desk:
             key: who asks.
             run: only this run.
         """
-        entries = self.curator.ledger.entries(None if run is None else self._run(key, run))
+        ledger = self.curator.ledger
+        everyone = ledger.entries() if key.owner else ledger.entries(f"{key.name}{BETWEEN}", begins=True)
+        entries = everyone if run is None else ledger.entries(self._run(key, run))
         return [
             {
                 "run": name,
