@@ -182,6 +182,7 @@ class Remote:
         Args:
             run: the name of the run.
         """
+        check_run(run)
         connection = self.book.connection
         return calls.spent_in(connection.send(calls.run_call(connection.dataset, run)), run)
 

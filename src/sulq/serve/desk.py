@@ -64,11 +64,11 @@ class Desk:
 
     def quote(self, key: AccessKey, body: Mapping[str, Any]) -> dict[str, Any]:
         """What a round would cost, and how well it would be answered. Nothing is spent."""
-        curator, round_, run = self._asked(key, body)
+        curator, round_, run, cost = self._asked(key, body)
         beta = float(rational("beta", body["beta"], below=1))
+        offer = curator.offer
         with at_most(self.limits.numbers):
-            offer = curator.offer
-            cost, errors, promises = offer.cost(round_), offer.error(round_, beta), offer.promises(round_)
+            errors, promises = offer.error(round_, beta), offer.promises(round_)
         left = min(curator.remaining, curator.ledger.remaining_of(f"run:{run}"))
         return {
             "unit": offer.unit,
@@ -85,10 +85,7 @@ class Desk:
         What costs nothing is the same for everybody's rows, as their number where it is public. It is not
         kept: otherwise anyone could fill the ledger, at no cost.
         """
-        curator, round_, run = self._asked(key, body)
-        with at_most(self.limits.numbers):
-            cost = curator.offer.cost(round_)
-        self.limits.check_cost(cost, curator.offer.total)
+        curator, round_, run, cost = self._asked(key, body)
         if not cost:
             curator = replace(curator, ledger=self._unkept())
         return {"answers": [answer.form() for answer in once_charged(lambda: curator.ask(round_, run))]}
@@ -167,8 +164,8 @@ class Desk:
         account = None if key.owner else account_of(key.name)
         return replace(self.curator, account=account)
 
-    def _asked(self, key: AccessKey, body: Mapping[str, Any]) -> tuple[Curator, Round, str]:
-        """Who answers, what is asked, and the run in the ledger; or a refusal, from public facts."""
+    def _asked(self, key: AccessKey, body: Mapping[str, Any]) -> tuple[Curator, Round, str, Fraction]:
+        """Who answers, what is asked, the run in the ledger, and the cost; or a refusal by public facts."""
         run = self._run(key, body["run"])
         curator = self._curator(key)
         allowance = rational("allowance", exact(body["allowance"], "an allowance"), most=1)
@@ -176,7 +173,9 @@ class Desk:
         with at_most(self.limits.numbers):
             round_ = Round.of(body["round"])
             self.limits.check_round(round_, offer.scope)
-        return replace(curator, offer=offer), round_, run
+            cost = offer.cost(round_)
+        self.limits.check_cost(cost, offer.total)
+        return replace(curator, offer=offer), round_, run, cost
 
     def _run(self, key: AccessKey, run: str) -> str:
         """The name of a run in the ledger."""
