@@ -24,6 +24,7 @@ from sulq.queries.reading import parse
 from sulq.queries.routes import Route
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Noise
+from tests.effort import examples
 
 CAR = Path(__file__).parents[3] / "shared" / "data" / "car.csv.gz"
 
@@ -255,7 +256,7 @@ def trees(draw, left=3):
 
 
 @given(root=trees(), seed=st.integers(0, 2**32))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_a_row_is_routed_where_a_walk_leads(root, seed):
     questions = (sulq.col("old"), sulq.col("colour"), sulq.bins(sulq.col("weight"), [20, 40, 60, 80]))
     tree = Tree(SCHEMA, None, sulq.col("y"), questions, root)

@@ -14,6 +14,7 @@ import sulq
 from sulq.ledger.ledger import Ledger
 from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteLaplace
+from tests.effort import fewest, most, runs
 from tests.oracles.curators import SCHEMA, people, terms
 
 col = sulq.col
@@ -217,22 +218,24 @@ def test_budgets_that_are_none_are_refused(budget: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("budget", [{"epsilon": 40}, {"rho": 40}])
 def test_error_bars_cover_the_truth_as_often_as_they_say(budget: dict[str, Any]) -> None:
-    """400 rounds at β = 0.2: at most 125 misses of each, and at least 42 on a fine grid.
+    """Rounds at β = 0.2; counts are whole numbers, so their error bars may cover more than they must.
 
-    The false-alarm rate is below 1e-6. It would catch an error bar that misses 1.7 times as often as it says,
-    or half as often. Counts are whole numbers, so their error bars may cover more than they must.
+    False alarms have a chance of 1e-7 each. An error bar that misses 1.9 times as often as it says is caught in
+    400 rounds with a chance of 99.8 %, and one that misses 0.3 times as often with 99.9 %; in 200 rounds, one that
+    misses 2.3 times as often with 99.7 %, and one that misses a quarter as often with 87 %.
     """
+    rounds = runs(400, least=200)
     source = people(200)
     queries = [sulq.count(where=col("a")), sulq.count(by=["a", "b"]), sulq.total(col("pay"))]
     truth = [answer.value for answer in source.exact().ask(sulq.Round(queries))]
     curator = source.curator(**budget)
     misses = np.zeros(len(queries))
-    for run in range(400):
+    for run in range(rounds):
         answers = curator.ask(sulq.Round(queries, share="1/400"), run=str(run))
         for i, (answer, true) in enumerate(zip(answers, truth, strict=True)):
             misses[i] += np.abs(answer.value - true).max() > answer.radius(0.2)
-    assert (misses <= 125).all()
-    assert misses[2] >= 42
+    assert (misses <= most(rounds, 0.2, alarm=1e-7)).all()
+    assert misses[2] >= fewest(rounds, 0.2, alarm=1e-7)
 
 
 def test_the_error_bar_of_a_mean_covers_it_and_is_infinite_over_nobody() -> None:
