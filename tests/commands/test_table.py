@@ -38,11 +38,6 @@ BUDGETS = {
 }
 
 
-@pytest.fixture
-def people(tmp_path: Path) -> list[str]:
-    return write_people(tmp_path)
-
-
 def spent(ledger: Path) -> Fraction:
     with Ledger.read(ledger) as opened:
         return opened.spent

@@ -30,6 +30,7 @@ from tests.ledger.ledgers import (
     charged,
     check_that_charges_cover,
     child,
+    edit,
     ending,
     never,
     opened,
@@ -45,14 +46,6 @@ def finished(tmp_path: Path) -> Path:
         for i in range(10):
             ledger.release("run", f"q{i}", COST, lambda: "[1.5]")
     return tmp_path / "ledger"
-
-
-def edit(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("DROP TRIGGER no_change; DROP TRIGGER no_removal;")
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
 
 
 @pytest.mark.parametrize(
