@@ -275,11 +275,12 @@ def test_bounds_of_very_wide_vectors_are_sums_without_end() -> None:
 
 
 @settings(max_examples=examples(100))
-@given(st.lists(st.integers(0, 2**38), min_size=1, max_size=20), st.integers(1, 5))
-def test_sums_of_many_integers_are_exact(values: list[int], at_once: int) -> None:
+@given(st.lists(st.integers(0, 2**38), min_size=1, max_size=20), st.integers(1, 5), st.sampled_from([0, 16]))
+def test_sums_of_many_integers_are_exact(values: list[int], at_once: int, few: int) -> None:
     array = np.array(values, dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(facts_module, "_AT_ONCE", at_once)
+        patch.setattr(facts_module, "_FEW", few)
         assert exact_sum(array) == sum(values)
         assert _sum_of_squares(array) == sum(value * value for value in values)
 
