@@ -11,7 +11,7 @@ from rich.text import Text
 from sulq.commands.checks import budget_given, check_clusters, check_writable, ledger_file
 from sulq.commands.command import Command
 from sulq.commands.learners import run_name
-from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn
+from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn, warn_of_odd
 from sulq.errors import LedgerError, SulqError
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.kmeans import KMeans
@@ -50,15 +50,20 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
     check_writable(options, ledger)
     name = options.named or run_name(command.name, learner)
     run = Run(learner, source, budget, options.neighbours, ledger, name)
+    errors = Console(stderr=True)
     if options.dry_run:
         plan = run.rehearse(options.rows)
-        show_rehearsal(plan, _left(ledger, schema, plan.promise, options), console)
+        rows = options.rows or plan.rows or run.offer.rows
+        warn_of_odd(errors, budget, rows)
+        show_rehearsal(plan, _left(ledger, schema, plan.promise, options), rows, console)
         return 0
     if isinstance(learner, KMeans) and budget is not None:
         check_clusters(learner.k, run.offer.rows)
-    errors = Console(stderr=True)
+    run.check()  # whoever is refused is told so in one line, without warnings before it
     if budget is None:
         warn(errors)
+    else:
+        warn_of_odd(errors, budget, run.offer.rows)
     try:
         outcome = run.learn(told_of(errors, None if budget is None else run.offer.unit))
     finally:

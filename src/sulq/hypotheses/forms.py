@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -20,6 +20,8 @@ PLAIN = {str: "a text", int: "a whole number", bool: "true or false"}
 def plain_of(value: Any) -> Any:
     """Expressions and answers by their forms, other objects by their fields, whatever they are inside of.
 
+    A field that has its default is left out: texts without it are older than the field.
+
     >>> from sulq.queries.expressions import col
     >>> plain_of({"old": (col("age"), 65)})
     {'old': [{'node': 'column', 'name': 'age'}, 65]}
@@ -31,8 +33,19 @@ def plain_of(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain_of(each) for name, each in value.items()}
     if is_dataclass(value):
-        return {field.name: plain_of(getattr(value, field.name)) for field in fields(value)}
+        return {name: plain_of(each) for name, each in stated(value).items()}
     return [plain_of(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def stated(value: Any) -> dict[str, Any]:
+    """The fields of an object, without those that have their default."""
+    pairs = [(field, getattr(value, field.name)) for field in fields(value)]
+    # Expressions make an expression of whatever they are compared with: so types are compared first.
+    return {
+        field.name: each
+        for field, each in pairs
+        if type(each) is not type(field.default) or each != field.default
+    }
 
 
 def value_of(hint: Any, form: Any, what: str) -> Any:
@@ -90,8 +103,10 @@ def hints_of(cls: Any) -> dict[str, Any]:
 
 def _made(cls: Any, form: Any, what: str) -> Any:
     """An object of a class, field by field."""
-    given = members(form, what, list(hints_of(cls)))
-    return cls(**{name: value_of(kind, given[name], name) for name, kind in hints_of(cls).items()})
+    given = members(form, what, [name for name in hints_of(cls) if name in form or name in needed(cls)])
+    return cls(
+        **{name: value_of(kind, given[name], name) for name, kind in hints_of(cls).items() if name in given}
+    )
 
 
 def _one_of(kinds: tuple[Any, ...], form: Any, what: str) -> Any:
@@ -105,7 +120,12 @@ def _one_of(kinds: tuple[Any, ...], form: Any, what: str) -> Any:
 
 
 def _fits(cls: Any, form: Mapping[str, Any]) -> bool:
-    return is_dataclass(cls) and {field.name for field in fields(cls)} == form.keys()
+    return is_dataclass(cls) and needed(cls) <= form.keys() <= {field.name for field in fields(cls)}
+
+
+def needed(cls: Any) -> set[str]:
+    """The fields of a class that have no default."""
+    return {field.name for field in fields(cls) if field.default is MISSING}
 
 
 def _anything(form: Any) -> Any:
