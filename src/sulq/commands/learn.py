@@ -19,6 +19,7 @@ from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import differences, terms, whole
 from sulq.numbers import amount
 from sulq.privacy.budget import Budget
+from sulq.runs.expectations import odd_requests
 from sulq.runs.files import write_whole
 from sulq.runs.outcome import Outcome, spending
 from sulq.runs.report import report
@@ -54,18 +55,16 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
     if options.dry_run:
         plan = run.rehearse(options.rows)
         rows = options.rows or plan.rows or run.offer.rows
-        warn_of_odd(errors, budget, rows)
+        warn_of_odd(errors, odd_requests(budget, rows))
         show_rehearsal(plan, _left(ledger, schema, plan.promise, options), rows, console)
         return 0
     if isinstance(learner, KMeans) and budget is not None:
         check_clusters(learner.k, run.offer.rows)
-    run.check()  # whoever is refused is told so in one line, without warnings before it
+    unit, odd = (None, []) if budget is None else (run.offer.unit, odd_requests(budget, run.offer.rows))
     if budget is None:
         warn(errors)
-    else:
-        warn_of_odd(errors, budget, run.offer.rows)
     try:
-        outcome = run.learn(told_of(errors, None if budget is None else run.offer.unit))
+        outcome = run.learn(told_of(errors, unit, odd))
     finally:
         clear_line(errors)
     _tell(outcome, _title(command, outcome, options), options, console)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from rich.console import Console
@@ -15,8 +15,7 @@ from sulq.numbers import amount
 from sulq.pictures.svg import clean
 from sulq.plans.rehearsal import Rehearsal
 from sulq.plans.watching import AskedRound
-from sulq.privacy.budget import Budget
-from sulq.runs.expectations import odd_requests, to_expect
+from sulq.runs.expectations import to_expect
 from sulq.runs.outcome import SYMBOLS, Outcome, RunBudget, spending
 
 CLEAR = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
@@ -32,13 +31,15 @@ def warn(console: Console) -> None:
     )
 
 
-def warn_of_odd(console: Console, budget: Budget | None, rows: int | None) -> None:
-    """Say what is odd about a request, where anything is."""
-    for sentence in odd_requests(budget, rows):
+def warn_of_odd(console: Console, odd: Sequence[str]) -> None:
+    """Say what is odd about a request, a line each."""
+    for sentence in odd:
         console.print(Text(f"warning: {sentence}", "yellow"), soft_wrap=True)
 
 
-def told_of(console: Console, unit: str | None) -> Callable[[AskedRound, bool], None]:
+def told_of(
+    console: Console, unit: str | None, odd: Sequence[str] = ()
+) -> Callable[[AskedRound, bool], None]:
     """Tells of rounds as they are asked: on a terminal on one line that goes away, else a line for each.
 
     A spinner would fight for the cursor with the bar that is shown while a source sums for long.
@@ -46,9 +47,13 @@ def told_of(console: Console, unit: str | None) -> Callable[[AskedRound, bool], 
     Args:
         console: where to tell.
         unit: what the budget is counted in, or None for exact answers.
+        odd: what is odd about the request. It is said with the first round, before that is paid for: whoever
+            is refused is told so in one line.
     """
 
     def tell(round_: AskedRound, done: bool) -> None:
+        if round_.number == 1 and not done:
+            warn_of_odd(console, odd)
         line = f"round {round_.number}: {round_.describe()} (numbers: {round_.numbers:,})"
         if unit is not None and round_.left is not None:
             free = ", answered from the ledger" if done and round_.stored else ""

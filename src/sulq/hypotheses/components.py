@@ -122,11 +122,10 @@ class Components(Hypothesis):
             sentences.append(f"{start} {enumerated(drowned)} {are} within the noise.")
         turned = [place + 1 for place, angle in enumerate(self.angles) if angle >= ANYWHERE]
         if anywhere := [number for number in turned if number not in drowned]:
-            start, its = (
-                ("Components", "their variances") if len(anywhere) > 1 else ("Component", "its variance")
-            )
+            start, its = ("Components", "their") if len(anywhere) > 1 else ("Component", "its")
             sentences.append(
-                f"{start} {enumerated(anywhere)} may point elsewhere: noise could have parted {its} from others."
+                f"{start} {enumerated(anywhere)} may point elsewhere: noise could have made {its} variance "
+                "differ from others."
             )
         return tuple(sentences)
 

@@ -64,7 +64,7 @@ def to_expect(rounds: Sequence[AskedRound], rows: int | None, spent: str) -> lis
         return []
     sentences = []
     choice = next((line for line in _lines(rounds) if line.unit == "best"), None)
-    if choice is not None and choice.error is not None:
+    if choice is not None and choice.error:
         sentences.append(_of_choice(choice.error, rows))
     counted = [line for line in _lines(rounds) if line.unit == "rows"]
     if counted and (off := counted[-1].error):
@@ -86,7 +86,8 @@ def _of_counts(off: float, rows: int, groups: int) -> str:
 
 def _of_choice(off: float, rows: int) -> str:
     part = off / rows
-    start = f"the first choice may be {off:,.0f} rows ({100 * min(1.0, part):.2g} %) worse than the best"
+    percent = f"{100 * min(1.0, part):.{0 if part >= 0.01 else 2}f} %"
+    start = f"the first choice may be {off:,.0f} rows ({percent}) worse than the best"
     if part >= HOPELESS:
         return f"{start}: expect no split, or one that noise has made"
     if part >= HARD:

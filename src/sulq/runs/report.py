@@ -41,6 +41,8 @@ PRIVATE_LIMITS = (
 )
 
 
+NONE = "none: "
+"""How oracles that promise nothing begin to say so."""
 NUMERIC = ("round", "numbers", "cost")
 """The columns of the table of rounds that are aligned to the right."""
 
@@ -58,9 +60,9 @@ def report(outcome: Outcome, title: str) -> str:
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">learned by sulq {escape(version("sulq"))} ({escape(origin.learner)}) · written on '
         f"{date.today().isoformat()} · promise: {escape(origin.promise)} · run: {escape(origin.run)}</p>",
-        _warning() if origin.promise.startswith("none") else "",
+        _warning(origin.promise),
         _opening(outcome.hypothesis) if outcome.hypothesis else "",
-        "" if account is None else _meaning(account, outcome.schema),
+        _meaning(account, outcome.schema) if account is not None else _reported(origin.promise),
         "<h2>What was learned</h2>" if outcome.hypothesis else "",
         _learned(outcome),
         "" if account is None else _promise(account, outcome.schema),
@@ -117,6 +119,16 @@ def _meaning(account: RunBudget, schema: Schema) -> str:
     )
 
 
+def _reported(promise: str) -> str:
+    """What is promised where there is no budget: people report for themselves, or nobody promises a thing."""
+    if promise.startswith(NONE):
+        return ""
+    return (
+        f'<div class="meaning"><p><strong>{escape(promise)}</strong>: every person randomized what they '
+        "reported before it left them, so that nobody had to be trusted with it.</p></div>"
+    )
+
+
 def _to_check(outcome: Outcome, account: RunBudget) -> str:
     """How whoever keeps the data can check what the page says."""
     if account.ledger in ("memory", IN_MEMORY):
@@ -148,9 +160,13 @@ def _limits(outcome: Outcome) -> list[str]:
     return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *LIMITS]
 
 
-def _warning() -> str:
+def _warning(promise: str) -> str:
+    """Say loudly that nothing is promised; nothing where something is."""
+    if not promise.startswith(NONE):
+        return ""
+    answers = escape(promise.removeprefix(NONE).capitalize())
     return (
-        '<p class="warning">Exact answers: there is no privacy in this page. It is for comparison only, and '
+        f'<p class="warning">{answers}: there is no privacy in this page. It is for comparison only, and '
         "must not be published or passed on.</p>"
     )
 
