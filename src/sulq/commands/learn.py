@@ -23,9 +23,14 @@ from sulq.runs.expectations import odd_requests
 from sulq.runs.files import write_whole
 from sulq.runs.outcome import Outcome, spending
 from sulq.runs.report import report
-from sulq.runs.run import GOES_ON, Run
+from sulq.runs.run import Run
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
+
+INTERRUPTED = (
+    "interrupted; what was spent stays spent, and what it bought is kept: the same command again goes on "
+    "from there, and what was answered already is free"
+)
 
 
 def learn(command: Command, options: argparse.Namespace, console: Console) -> int:
@@ -40,7 +45,7 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
         if budget is None or options.dry_run:
             raise
         # The ledger is not asked how much that is: others may keep it locked.
-        raise KeyboardInterrupt(f"interrupted; what was spent stays spent: {GOES_ON}") from None
+        raise KeyboardInterrupt(INTERRUPTED) from None
 
 
 def _learn(command: Command, options: argparse.Namespace, budget: Budget | None, console: Console) -> int:
@@ -92,8 +97,11 @@ def _tell(outcome: Outcome, title: str, options: argparse.Namespace, console: Co
     for path in files:
         if path not in failed:
             console.print(Text(f"written: {path}"))
-    if failed:
-        raise SulqError(f"{'; '.join(map(str, failed.values()))}; the same command again costs nothing")
+    console.file.flush()
+    unprinted = getattr(console.file, "failure", None)
+    problems = [*map(str, failed.values()), *([f"cannot print: {unprinted.strerror}"] if unprinted else [])]
+    if problems:
+        raise SulqError(f"{'; '.join(problems)}; the same command again costs nothing")
 
 
 def _left(path: Path, schema: Schema, promise: str, options: argparse.Namespace) -> str:
