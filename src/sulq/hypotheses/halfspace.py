@@ -124,7 +124,8 @@ class Halfspace(Hypothesis):
         return bars.picture(self._title, [self._panel], note=self._caption)
 
     def drawing(self) -> RenderableType:
-        return Group(Text(clean(self._title), "bold"), bars.drawing([self._panel]))
+        below = [Text(self._wrong)] if self._wrong else []
+        return Group(Text(clean(self._title), "bold"), bars.drawing([self._panel]), *below)
 
     @property
     def _about(self) -> str:
