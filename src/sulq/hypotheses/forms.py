@@ -20,8 +20,6 @@ PLAIN = {str: "a text", int: "a whole number", bool: "true or false"}
 def plain_of(value: Any) -> Any:
     """Expressions and answers by their forms, other objects by their fields, whatever they are inside of.
 
-    A field that has its default is left out: texts without it are older than the field.
-
     >>> from sulq.queries.expressions import col
     >>> plain_of({"old": (col("age"), 65)})
     {'old': [{'node': 'column', 'name': 'age'}, 65]}
@@ -33,12 +31,17 @@ def plain_of(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain_of(each) for name, each in value.items()}
     if is_dataclass(value):
-        return {name: plain_of(each) for name, each in stated(value).items()}
+        return {field.name: plain_of(getattr(value, field.name)) for field in fields(value)}
     return [plain_of(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 def stated(value: Any) -> dict[str, Any]:
-    """The fields of an object, without those that have their default."""
+    """The fields of an object, without those that have their default.
+
+    >>> from sulq.schema import Unit
+    >>> stated(Unit("person", 5))
+    {'column': 'person', 'rows': 5}
+    """
     pairs = [(field, getattr(value, field.name)) for field in fields(value)]
     # Expressions make an expression of whatever they are compared with: so types are compared first.
     return {
@@ -102,7 +105,7 @@ def hints_of(cls: Any) -> dict[str, Any]:
 
 
 def _made(cls: Any, form: Any, what: str) -> Any:
-    """An object of a class, field by field."""
+    """An object of a class, field by field. A text may be older than a field that has a default."""
     given = members(form, what, [name for name in hints_of(cls) if name in form or name in needed(cls)])
     return cls(
         **{name: value_of(kind, given[name], name) for name, kind in hints_of(cls).items() if name in given}
