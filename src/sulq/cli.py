@@ -18,7 +18,7 @@ from sulq.commands.check import add_check
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
 from sulq.commands.tables import ledger_tables, schema_table
-from sulq.commands.terminal import Listener
+from sulq.commands.terminal import Listener, interrupts, keep_standard_streams, print_utf8
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
@@ -38,19 +38,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     The result is 0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done, and 130 if
     it was interrupted. A reader that goes away, as with `| head`, changes nothing of this.
     """
+    keep_standard_streams()
     output, errors = Listener(sys.stdout), Listener(sys.stderr)
     with redirect_stdout(output), redirect_stderr(errors):
         try:
-            try:
+            with interrupts():
                 code = _run(arguments)
-            finally:
-                output.flush()
         except KeyboardInterrupt as interrupt:
             print(f"sulq: {str(interrupt) or 'interrupted'}", file=sys.stderr)
             code = 130
-        if output.failure is not None:
+        finally:
+            output.flush()
+        if output.failure is not None and code == 0:
             print(f"sulq: cannot print: {output.failure.strerror}", file=sys.stderr)
-            code = code or 2
+            code = 2
         errors.flush()
     return code
 
@@ -175,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _draft(options: argparse.Namespace, console: Console) -> None:
     csv = Csv(options.encoding or "utf-8", options.delimiter)
-    print(draft(options.file, options.table, csv), end="")
+    print_utf8(draft(options.file, options.table, csv))
 
 
 def _show(options: argparse.Namespace, console: Console) -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sulq.commands.arguments import add_csv, add_data
+from sulq.commands.terminal import print_utf8
 from sulq.inspection.findings import NOTICE, Finding, Inspection
 from sulq.inspection.inspect import inspect
 
@@ -45,7 +46,7 @@ def check(options: argparse.Namespace, console: Console) -> int:
         delimiter=options.delimiter,
     )
     if options.json:
-        print(json.dumps(inspection.form(), ensure_ascii=False, indent=2))
+        print_utf8(json.dumps(inspection.form(), ensure_ascii=False, indent=2) + "\n")
     else:
         _show(inspection, console)
     return int(inspection.worry)

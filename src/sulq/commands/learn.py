@@ -11,7 +11,7 @@ from rich.text import Text
 from sulq.commands.checks import budget_given, check_clusters, check_writable, ledger_file
 from sulq.commands.command import Command
 from sulq.commands.learners import run_name
-from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn
+from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn, warn_of_odd
 from sulq.errors import LedgerError, SulqError
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.kmeans import KMeans
@@ -19,12 +19,18 @@ from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import differences, terms, whole
 from sulq.numbers import amount
 from sulq.privacy.budget import Budget
+from sulq.runs.expectations import odd_requests
 from sulq.runs.files import write_whole
 from sulq.runs.outcome import Outcome, spending
 from sulq.runs.report import report
-from sulq.runs.run import GOES_ON, Run
+from sulq.runs.run import Run
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
+
+INTERRUPTED = (
+    "interrupted; what was spent stays spent, and what it bought is kept: the same command again goes on "
+    "from there, and what was answered already is free"
+)
 
 
 def learn(command: Command, options: argparse.Namespace, console: Console) -> int:
@@ -39,7 +45,7 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
         if budget is None or options.dry_run:
             raise
         # The ledger is not asked how much that is: others may keep it locked.
-        raise KeyboardInterrupt(f"interrupted; what was spent stays spent: {GOES_ON}") from None
+        raise KeyboardInterrupt(INTERRUPTED) from None
 
 
 def _learn(command: Command, options: argparse.Namespace, budget: Budget | None, console: Console) -> int:
@@ -50,17 +56,20 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
     check_writable(options, ledger)
     name = options.named or run_name(command.name, learner)
     run = Run(learner, source, budget, options.neighbours, ledger, name)
+    errors = Console(stderr=True)
     if options.dry_run:
         plan = run.rehearse(options.rows)
-        show_rehearsal(plan, _left(ledger, schema, plan.promise, options), console)
+        rows = options.rows or plan.rows or run.offer.rows
+        warn_of_odd(errors, odd_requests(budget, rows))
+        show_rehearsal(plan, _left(ledger, schema, plan.promise, options), rows, console)
         return 0
     if isinstance(learner, KMeans) and budget is not None:
         check_clusters(learner.k, run.offer.rows)
-    errors = Console(stderr=True)
+    unit, odd = (None, []) if budget is None else (run.offer.unit, odd_requests(budget, run.offer.rows))
     if budget is None:
         warn(errors)
     try:
-        outcome = run.learn(told_of(errors, None if budget is None else run.offer.unit))
+        outcome = run.learn(told_of(errors, unit, odd))
     finally:
         clear_line(errors)
     _tell(outcome, _title(command, outcome, options), options, console)
@@ -88,8 +97,11 @@ def _tell(outcome: Outcome, title: str, options: argparse.Namespace, console: Co
     for path in files:
         if path not in failed:
             console.print(Text(f"written: {path}"))
-    if failed:
-        raise SulqError(f"{'; '.join(map(str, failed.values()))}; the same command again costs nothing")
+    console.file.flush()
+    unprinted = getattr(console.file, "failure", None)
+    problems = [*map(str, failed.values()), *([f"cannot print: {unprinted.strerror}"] if unprinted else [])]
+    if problems:
+        raise SulqError(f"{'; '.join(problems)}; the same command again costs nothing")
 
 
 def _left(path: Path, schema: Schema, promise: str, options: argparse.Namespace) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from sulq.errors import QueryError
-from sulq.hypotheses.forms import hints_of, plain_of, value_of
+from sulq.hypotheses.forms import hints_of, needed, plain_of, stated, value_of
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
 from sulq.queries.arithmetic import Compare, Not
@@ -80,6 +80,21 @@ class Hypothesis(ABC):
     @abstractmethod
     def describe(self) -> str:
         """What it says, for people."""
+
+    @property
+    def headline(self) -> str:
+        """What was learned, in a sentence: what a report begins with."""
+        return self.describe().partition("\n")[0]
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What of it noise alone could have made, a sentence each."""
+        return ()
+
+    @property
+    def outlook(self) -> str:
+        """What to expect of such a hypothesis, if this one was learned from made-up rows; may be empty."""
+        return ""
 
     def picture(self) -> str:
         """What it says, as an SVG picture that stands on its own. Notebooks show it."""
@@ -173,11 +188,12 @@ class Hypothesis(ABC):
     @classmethod
     def _of(cls: type[T], form: Mapping[str, Any], envelope: list[str]) -> T:
         hints = hints_of(cls)
-        given = members(form, f"a hypothesis of kind {cls.wire!r}", [*envelope, *hints])
+        names = [name for name in hints if name in form or name in needed(cls)]
+        given = members(form, f"a hypothesis of kind {cls.wire!r}", [*envelope, *names])
         if not isinstance(given["schema"], Mapping):
             raise QueryError("the schema of a hypothesis is an object with its columns")
         schema = Schema.of(dict(given["schema"]))
-        rest = {name: value_of(hint, given[name], name) for name, hint in hints.items() if name != "schema"}
+        rest = {name: value_of(hints[name], given[name], name) for name in names if name != "schema"}
         read = cls(schema, **rest)
         read._check()
         return read
@@ -204,7 +220,7 @@ class Hypothesis(ABC):
     @property
     def _content(self) -> dict[str, Any]:
         """All fields as plain data."""
-        rest = {field.name: plain_of(getattr(self, field.name)) for field in fields(self)[1:]}
+        rest = {name: plain_of(value) for name, value in stated(self).items() if name != "schema"}
         return {"schema": plain_of(self.schema.form())} | rest
 
 
@@ -228,6 +244,16 @@ def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Quer
     """
     truth = Column(label) if isinstance(label, str) else operand(label)
     return mean(hypothesis.wrong(truth), **precision)
+
+
+def enumerated(names: Sequence[object]) -> str:
+    """Names as a sentence has them.
+
+    >>> enumerated(["a"]), enumerated([1, 2, 3])
+    ('a', '1, 2 and 3')
+    """
+    *some, last = map(str, names)
+    return f"{', '.join(some)} and {last}" if some else last
 
 
 def words(expression: Node) -> str:

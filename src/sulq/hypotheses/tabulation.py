@@ -16,7 +16,7 @@ from rich.text import Text
 
 from sulq.errors import QueryError
 from sulq.hypotheses.figures import CellFigures
-from sulq.hypotheses.hypothesis import Hypothesis, words
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.hypotheses.measures import Asked, Measure, heading
 from sulq.hypotheses.table_answers import TableAnswers
 from sulq.pictures import measured
@@ -26,7 +26,7 @@ from sulq.queries.expressions import Constant
 from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.talk.answers import BETA
-from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, written
+from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, with_error, written
 
 ALL = "(all)"
 """Stands for an axis over which it is summed."""
@@ -153,6 +153,27 @@ class Tabulation(Hypothesis):
             return Constant(float(value))
         return lookup(self.by[0] if len(self.by) == 1 else Cross(self.by), np.ravel(value).tolist())
 
+    @property
+    def headline(self) -> str:
+        counts = [measure for measure in self.measures if measure.kind == "count"]
+        of = "".join(
+            f", of {with_error(float(each.value), float(each.radius), 0)} rows"
+            for each in (self._figures(measure, (), BETA) for measure in counts[:1])
+        )
+        groups = f" by {enumerated(self.axes)}" if self.by else ""
+        what = enumerated(self.names)
+        return f"{what[0].upper()}{what[1:]}{groups}{of}{self._only}."
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        parts = []
+        for name, measure in zip(self.names, self.measures, strict=True):
+            telling = self._figures(measure, self._parts[0], BETA).telling
+            quiet = telling.size - int(telling.sum())
+            if quiet:
+                parts.append(f"{name}: {quiet:,} of {telling.size:,} are within the noise (in brackets).")
+        return tuple(parts)
+
     def describe(self) -> str:
         rows, grey = self._rows()
         rows = [
@@ -166,15 +187,14 @@ class Tabulation(Hypothesis):
     @property
     def note(self) -> str:
         """What there is to say about the errors, in words."""
+        return "\n".join([self._holds, *self.doubts]) if self._holds else ""
+
+    @property
+    def _holds(self) -> str:
+        """What ± means, where there is noise."""
         if all(each.answer.radius(BETA) == 0 for each in self.asked):
             return ""
-        parts = [f"± and ranges hold at 95 %, for all figures of a column at once{self._only}."]
-        for name, measure in zip(self.names, self.measures, strict=True):
-            telling = self._figures(measure, self._parts[0], BETA).telling
-            quiet = telling.size - int(telling.sum())
-            if quiet:
-                parts.append(f"{name}: {quiet:,} of {telling.size:,} are within the noise (in brackets).")
-        return "\n".join(parts)
+        return f"± and ranges hold at 95 %, for all figures of a column at once{self._only}."
 
     @property
     def outlook(self) -> str:
@@ -212,7 +232,7 @@ class Tabulation(Hypothesis):
                 *(Text(f"[{clean(each)}]" if q else clean(each), "dim" if q else "") for each, q in cells)
             )
         more = f"… {len(rows) - MOST_LINES:,} more rows. " if len(rows) > MOST_LINES else ""
-        return Group(grid, Text(clean(more + self.note), "dim"))
+        return Group(grid, Text(clean(more + self._holds), "dim"))
 
     def _repr_html_(self) -> str:
         rows, grey = self._rows()

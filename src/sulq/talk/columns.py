@@ -136,8 +136,13 @@ def plain_table(headings: Sequence[str], rows: Sequence[Sequence[str]], labels: 
     )
 
 
-def with_error(value: float, radius: float) -> str:
+def with_error(value: float, radius: float, most: int = 12) -> str:
     """A number and how far off it may be, with the digits that mean something.
+
+    Args:
+        value: the number.
+        radius: how far off it may be.
+        most: how many digits behind the point there are at most.
 
     >>> with_error(3747.26, 259.4), with_error(0.12345, 0.0123), with_error(12, 0), with_error(5, math.inf)
     ('3,747 ± 260', '0.123 ± 0.013', '12', '–')
@@ -146,7 +151,7 @@ def with_error(value: float, radius: float) -> str:
         return "–"
     if radius == 0:
         return signed(f"{float(f'{value:.6g}') + 0.0:,.12g}")
-    digits = min(12, max(0, 1 - math.floor(math.log10(radius))))
+    digits = min(most, max(0, 1 - math.floor(math.log10(radius))))
     up = math.ceil(radius * 10**digits - 1e-9) / 10**digits
     return f"{signed(f'{round(value, digits) + 0.0:,.{digits}f}')} ± {up:,.{digits}f}"
 
