@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from sulq.dates import Date
 from sulq.errors import SchemaError
-from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, fill, text
+from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, drops, fill, text
 from sulq.numbers import whole
 from sulq.wire import digest
 
@@ -46,6 +46,7 @@ __all__ = [
     "Real",
     "Schema",
     "Unit",
+    "drops",
     "text",
 ]
 

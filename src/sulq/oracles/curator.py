@@ -18,7 +18,7 @@ from sulq.numbers import Numeric, rational
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.former import former_data
-from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
@@ -73,6 +73,7 @@ class Curator:
             run: the name of the run that asks.
         """
         terms = self.offer.terms(round_)
+        round_ = asked_of(round_, self.schema)
         if any(isinstance(query, RowQuestion) for query in round_.queries):
             rows_of(self.source, "this question")
         question, formerly = self._entry({"round": round_.form})
@@ -94,6 +95,7 @@ class Curator:
             ahead: what this round and all later ones may cost.
         """
         cost = self.cost(round_)
+        round_ = asked_of(round_, self.schema)
         question, formerly = self._entry({"round": round_.form})
         if self.ledger.charged(run, question, formerly=formerly):
             return False
