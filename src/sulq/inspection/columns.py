@@ -148,8 +148,8 @@ class ColumnTally:
         if not self._readable:
             return f"{became}; no cell can be read"
         if drops(kind):
-            mean = self._shown(self._clamped_sum / self._readable)
-            return f"left out of sums, means and quantiles: the mean is {mean}"
+            average = self._shown(self._clamped_sum / self._readable)
+            return f"left out of sums, means and quantiles: the mean is {average}"
         replaced = self._cells - self._readable
         mean = (self._clamped_sum + replaced * kind.missing) / self._cells
         without = self._clamped_sum / self._readable

@@ -41,8 +41,8 @@ class Table(Learner[Tabulation]):
     summed is the distance from the middle of the column's bounds, which needs half the noise. For quantiles,
     the rows between public edges are counted.
 
-    Where the schema drops missing cells, a row is left out of every figure about a cell that it misses, and an
-    average is over the rows that are known. A row that misses a cell of `where` or `by` is in no group.
+    Where the schema drops missing cells, a row is left out of every figure about a cell that it misses, and
+    an average is over the rows that are known. A row that misses a cell of `where` or `by` is in no group.
 
     Args:
         by: the groups, an axis each: categories, booleans, small whole numbers, or what has few values.

@@ -1,13 +1,13 @@
 """Cells that are missing: which rows a sum leaves out, where the schema says `missing = "drop"`.
 
-A total or a mean of a number leaves out the rows that miss a cell which the number is made of: such a row adds
-nothing, and a mean does not count it. So `mean("cost")` is asked as `mean("cost", where=known("cost"))`, the
-ratio of two sums.
+A total or a mean of a number leaves out the rows that miss a cell which the number is made of: such a row
+adds nothing, and a mean does not count it. So `mean("cost")` is asked as `mean("cost", where=known("cost"))`,
+the ratio of two sums.
 
-One person moves these sums no further than the rules for `where` say. Whether a cell is known is a function of
-that row alone, and the rule is public and the same for all rows. So a row adds its value v or 0. Where rows
-come and go, that is at most |v|. Where one row is exchanged for another, two values differ by at most their
-spread, and a value and 0 by at most |v|: `Only.facts` states the larger of both.
+One person moves these sums no further than the rules for `where` say. Whether a cell is known is a function
+of that row alone, and the rule is public and the same for all rows. So a row adds its value v or 0. Where
+rows come and go, that is at most |v|. Where one row is exchanged for another, two values differ by at most
+their spread, and a value and 0 by at most |v|: `Only.facts` states the larger of both.
 
 Conditions and groups are no numbers that are summed: they read the column's public constant. Features, which
 learners make points of, do too, because a point needs all its coordinates.
