@@ -10,7 +10,7 @@ from rich.table import Table
 from sulq.ledger.accounts import ANALYST, default_of, standing
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import amount
-from sulq.schema import Boolean, Category, Date, Kind, Schema
+from sulq.schema import Boolean, Category, Date, Kind, Schema, drops
 
 
 def schema_table(schema: Schema) -> Table:
@@ -87,6 +87,8 @@ def _short(question: str) -> str:
         form = json.loads(question)
         if "release" in form:  # as earlier versions wrote what needed more than sums
             return next(name for name in ("parity", "select", "compress") if name in form["release"])
+        if "carry" in form and "round" not in form:
+            return "a change of the schema"
         queries = form["round"]["queries"]
         # A ledger may hold questions of version 0, which had no name for a choice.
         return ", ".join(query.get("query") or query.get("statistic", "choose") for query in queries)
@@ -109,6 +111,8 @@ def _range(kind: Kind) -> str:
 
 
 def _missing(kind: Kind) -> str:
+    if drops(kind):
+        return "left out"
     if isinstance(kind, Category) and kind.missing is None:
         return kind.levels[-1]
     if isinstance(kind, Date):

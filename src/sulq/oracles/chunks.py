@@ -111,7 +111,7 @@ class ChunkCurator(Curator):
         for number, place in enumerate(self._taken(round_, run)):
             chunk = self._of(self._order[place * self._size : (place + 1) * self._size])
             form = {"chunk": place, "round": round_.form, "query": number}
-            question, formerly = self._entry({"release": form})
+            question, formerly = self._entry({"release": form}, round_)
             look = partial(chunk._release, alone[number], terms[number])
             released = json.loads(self._paid(run, question, Fraction(0), look, formerly))
             [answer] = offer.read(alone[number], terms[number], released)

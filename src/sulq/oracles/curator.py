@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import BudgetError, sheltered
+from sulq.ledger.carried import carried_since
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, rational
@@ -76,7 +77,7 @@ class Curator:
         round_ = asked_of(round_, self.schema)
         if any(isinstance(query, RowQuestion) for query in round_.queries):
             rows_of(self.source, "this question")
-        question, formerly = self._entry({"round": round_.form})
+        question, formerly = self._entry({"round": round_.form}, round_)
         look = partial(self._release, round_, terms)
         released = self._paid(run, question, terms.cost, look, formerly)
         self.rounds += 1
@@ -96,7 +97,7 @@ class Curator:
         """
         cost = self.cost(round_)
         round_ = asked_of(round_, self.schema)
-        question, formerly = self._entry({"round": round_.form})
+        question, formerly = self._entry({"round": round_.form}, round_)
         if self.ledger.charged(run, question, formerly=formerly):
             return False
         if ahead.share is not None and self.offer.unit != "queries":
@@ -168,9 +169,14 @@ class Curator:
     def _part(self) -> Part:
         return self.ledger.whole if self.held is None else self.held
 
-    def _entry(self, question: dict[str, Any]) -> tuple[str, str | None]:
-        """The texts that the ledger knows a question by: today's, and that of version 0 if there was one."""
+    def _entry(self, question: dict[str, Any], round_: Round) -> tuple[str, str | None]:
+        """The texts that the ledger knows a question by: today's, and that of version 0 if there was one.
+
+        A question about cells that are read otherwise since the schema was changed is another question.
+        """
         form = question | {"allowance": str(self.offer.allowance)}
+        if (since := carried_since(self.ledger.carried, _columns(round_))) is not None:
+            return canonical(form | {"carry": since}), None
         former = former_data(form)
         return canonical(form), None if former is None else canonical(former)
 
@@ -213,3 +219,11 @@ class Curator:
                     noisy.append([int(steps) for steps in added])
         released: dict[str, object] = {"sums": noisy, "choices": choices}
         return json.dumps(released | {"others": others} if others else released)
+
+
+def _columns(round_: Round) -> set[str] | None:
+    """The columns that a round looks at; None where all rows are looked at as they are."""
+    if any(isinstance(query, RowQuestion) for query in round_.queries):
+        return None
+    parts = (part for query in round_.queries for part in query.parts)
+    return {leaf.name for part in parts for leaf in part.leaves().values()}
