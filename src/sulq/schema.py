@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from sulq.dates import Date
 from sulq.errors import SchemaError
+from sulq.faces import columns_grid, face
 from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, drops, fill, text
 from sulq.numbers import whole
 from sulq.wire import digest
@@ -124,13 +125,9 @@ class Schema(Mapping[str, Kind]):
     """The columns a learner may ask about, in order, the privacy unit, and how CSV files are written.
 
     Args:
-        columns: the kind of each column.
-        unit: whose privacy is kept, if a person can have several rows.
+        columns: for every column its name and its kind: `Real`, `Integer`, `Category`, `Boolean` or `Date`.
+        unit: whose privacy is kept, if a person can have several rows; by default every row is a person.
         csv: how CSV files of the table are written, if not as usual.
-
-    Args:
-        columns: for every column its name and its kind: `Real`, `Integer`, `Category` or `Boolean`.
-        unit: whose privacy is kept; by default every row is a person.
 
     >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean()})
     >>> schema["age"].high
@@ -165,8 +162,7 @@ class Schema(Mapping[str, Kind]):
             raise SchemaError(f"a schema is a Schema, a dict or the path of a TOML file, not {given!r}")
         if all(isinstance(kind, Kind) for kind in given.values()):
             return cls(given)
-        unknown = set(given) - {"columns", "unit", "csv"}
-        if unknown:
+        if unknown := set(given) - {"columns", "unit", "csv"}:
             raise SchemaError(
                 f"a schema has [columns] and perhaps [unit] and [csv]; what is {sorted(unknown)}?"
             )
@@ -185,10 +181,8 @@ class Schema(Mapping[str, Kind]):
             raise SchemaError(f"cannot read the schema {str(path)!r}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise SchemaError(f"the schema {str(path)!r} is not a text in UTF-8") from None
-        holes = [
-            str(number) for number, line in enumerate(written.splitlines(), 1) if HOLE in line.split("#")[0]
-        ]
-        if holes:
+        lines = enumerate(written.splitlines(), 1)
+        if holes := [str(number) for number, line in lines if HOLE in line.split("#")[0]]:
             raise SchemaError(
                 f"{str(path)!r} still has holes ({HOLE}) where public facts belong: "
                 f"see line {', '.join(holes)}"
@@ -234,6 +228,12 @@ class Schema(Mapping[str, Kind]):
         return self[name]
 
     @property
+    def protected(self) -> str:
+        """Who is protected, in words."""
+        unit = self.unit
+        return "one row" if unit is None else f"a person ({unit.column}), with at most {unit.rows:,} rows,"
+
+    @property
     def rows_per_unit(self) -> int:
         return 1 if self.unit is None else self.unit.rows
 
@@ -257,6 +257,9 @@ class Schema(Mapping[str, Kind]):
 
     def __hash__(self) -> int:
         return hash(self.hash)
+
+    def _repr_html_(self) -> str:
+        return face(f"Schema: {self.protected} is protected", columns_grid(self._columns))
 
     def __repr__(self) -> str:
         others = {"unit": self.unit, "csv": self.csv}

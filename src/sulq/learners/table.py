@@ -37,6 +37,9 @@ COUNT_WEIGHT = Fraction(1, 10)
 class Table(Learner[Tabulation]):
     """Learns a table: how many rows there are in each group, and what else is measured there.
 
+    `Table(...).learn(curator)` makes a `Tabulation`: print it, show it in a notebook, or take `to_frame()`,
+    `to_csv()`, `figures(name)` or `picture()` of it.
+
     All of it is asked in one round. An average is a sum over a count, and the count is paid for once; what is
     summed is the distance from the middle of the column's bounds, which needs half the noise. For quantiles,
     the rows between public edges are counted.

@@ -22,6 +22,7 @@ from sulq.ledger import purpose
 from sulq.ledger.accounts import Account, Books, check_account, check_covers
 from sulq.ledger.carried import as_carried, carried_in, carry_faults
 from sulq.ledger.chain import RESTORE, Entry, RunTotals, entry_in, exact_amount, head_of, runs_in
+from sulq.ledger.face import ledger_face
 from sulq.ledger.parts import Part
 from sulq.ledger.purpose import JSON
 from sulq.ledger.record import Record, find, spent_at
@@ -122,8 +123,7 @@ class Ledger:
 
         `cost` is charged before `answer` is called, and what that returns is stored before it is returned.
         A question that was charged but has no answer, after a crash, is answered under the old charge: what
-        is not stored was never released. If `answer` raises, the charge stays. `formerly`: how an earlier
-        version wrote the same question. A charge under that text counts as the question's.
+        is not stored was never released. If `answer` raises, the charge stays.
 
         Args:
             run: the name of the run.
@@ -280,6 +280,9 @@ class Ledger:
         faults = purpose.schema_faults(self.facts, self.schema)
         faults += carry_faults(self._store.declared(), self.carried)
         return faults + self._record.faults(self.total, seal)
+
+    def _repr_html_(self) -> str:
+        return ledger_face(self.unit, self.total, self.facts, list(self.entries()))
 
     def close(self) -> None:
         """Let go of the store; a ledger in memory is gone."""

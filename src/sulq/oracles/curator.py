@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import BudgetError, sheltered
+from sulq.faces import bar, columns_grid, face, facts, offered
 from sulq.ledger.carried import carried_since
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, amount, rational
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.former import former_data
@@ -34,7 +35,9 @@ from sulq.wire import canonical
 class Curator:
     """Answers rounds with noise, and charges every round to a budget before it looks at a cell.
 
-    Made by `Source.curator`.
+    `sulq.open(data, schema).curator(epsilon=1)` makes one. Before a round is asked, `cost` says what it would
+    cost and `error` how far off the answers would be; `spent` and `remaining` say how the budget stands. Hand
+    it to a learner, as `sulq.Table(...).learn(curator)`. The same round in the same run is free.
 
     Args:
         offer: what it offers: what a round costs, and how well it is answered.
@@ -144,6 +147,15 @@ class Curator:
         (Fraction(1, 4), Fraction(1, 1))
         """
         return replace(self, account=f"analyst:{name}")
+
+    def _repr_html_(self) -> str:
+        about = offered(self.offer)
+        if self.account is not None:
+            about.append(("asks", self.account))
+        if self.held is not None or self.account is not None:
+            about.append(("left to this one", f"{amount(self.remaining)} {self.offer.unit}"))
+        spent = bar(self.spent, self.offer.total, self.offer.unit)
+        return face("Curator", facts(about), spent, columns_grid(self.schema))
 
     @property
     def schema(self) -> Schema:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.faces import columns_grid, face, facts, offered
 from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration
 from sulq.privacy.noise import Noise
@@ -146,6 +147,9 @@ class Offer:
         sulq.errors.QueryError: this is an offer of version 2, and version 1 is the one that is known here
         """
         return cls.of(of_json(text, "an offer"))
+
+    def _repr_html_(self) -> str:
+        return face("Offer", facts(offered(self)), columns_grid(self.schema))
 
     def part(self, share: Numeric) -> Offer:
         """The same offer, where only this share of the budget is the whole."""
