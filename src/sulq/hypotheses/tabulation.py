@@ -192,14 +192,20 @@ class Tabulation(Hypothesis):
         panels = []
         for name, measure in zip(self.names, self.measures, strict=True):
             found = self._figures(measure, self._parts[0], BETA)
-            labels = [" · ".join(label) or ALL for label in self._labels_of(self._parts[0])]
+            labels = [measured.BETWEEN_GROUPS.join(label) or ALL for label in self._labels_of(self._parts[0])]
             fields = (found.value, found.low, found.high, found.telling)
             numbers = zip(labels, *(np.ravel(field).tolist() for field in fields), strict=True)
             panels.append(
-                measured.MeasuredPanel(name, tuple(measured.MeasuredBar(*number) for number in numbers))
+                measured.MeasuredPanel(
+                    name,
+                    tuple(measured.MeasuredBar(*number) for number in numbers),
+                    shares=measure.kind == "share",
+                )
             )
-        groups = f" by {', '.join(self.axes)}" if self.by else ""
-        return measured.picture(f"{', '.join(self.names)}{groups}", panels, DRAWN, self._caption)
+        # Each panel says what is measured, so a title of several would say it twice.
+        what = self.names[0] if len(self.names) == 1 else "figures"
+        title = f"{what} by {', '.join(self.axes)}" if self.by else what
+        return measured.picture(title, panels, DRAWN, self._caption)
 
     def drawing(self) -> RenderableType:
         grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
