@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -389,3 +390,15 @@ def test_a_table_that_did_not_leave_out_missing_cells_is_read_as_it_was_made() -
     former = sulq.Table(["ward"], means=["cost"]).learn(people().exact())
     dropped = replace(former, schema=sulq.Schema(SCHEMA | {"cost": DROPPED["cost"]}))
     assert dropped.figures("mean cost").value == pytest.approx(former.figures("mean cost").value)
+
+
+def test_figures_of_dates_are_dates() -> None:
+    born = sulq.Date("2000-01-01", "2000-03-31")
+    source = sulq.open({"born": ["2000-01-03", "2000-01-05", "2000-01-05"]}, {"born": born})
+    table = sulq.Table(means=["born"], medians=["born"]).learn(source.exact())
+    assert table.describe().splitlines()[1].split() == ["3", "2000-01-04", "2000-01-05"]
+    assert "2000-01-05" in table.picture()
+    noisy = sulq.Table(medians=["born"]).learn(source.curator(epsilon=1)).describe()
+    day = r"2000-\d\d-\d\d"
+    assert re.search(rf"{day} \({day} to {day}\)", noisy) or re.search(rf" {day}$", noisy, re.MULTILINE)
+    assert table.figures("median born").value == 4, "as numbers they are days since the first"

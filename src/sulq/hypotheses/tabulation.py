@@ -200,6 +200,7 @@ class Tabulation(Hypothesis):
                     name,
                     tuple(measured.MeasuredBar(*number) for number in numbers),
                     shares=measure.kind == "share",
+                    dates=measure.dates(self.schema),
                 )
             )
         # Each panel says what is measured, so a title of several would say it twice.
@@ -231,7 +232,10 @@ class Tabulation(Hypothesis):
         grey: list[list[bool]] = []
         for kept in self._parts:
             found = [self._figures(measure, kept, BETA) for measure in self.measures]
-            shown = [measure.shown(each) for measure, each in zip(self.measures, found, strict=True)]
+            shown = [
+                measure.shown(each, measure.dates(self.schema))
+                for measure, each in zip(self.measures, found, strict=True)
+            ]
             quiet = [(~each.telling).ravel().tolist() for each in found]
             for place, labels in enumerate(self._labels_of(kept)):
                 rows.append([*labels, *(texts[place] for texts in shown)])

@@ -125,13 +125,16 @@ class ColumnTally:
         if isinstance(kind, Category):
             rules = category_rules(kind, [text for text, _ in self._unread.most_common(EXAMPLES)])
             return self._finding("not listed", many, self._effect(), most, as_toml(rules))
-        if isinstance(kind, Boolean):
-            return self._finding("neither true nor false", many, self._effect(), most)
+        what, rules = "neither true nor false", {}
         if isinstance(kind, Date):
-            rules = date_rules(kind, self._unread, self._examples)
-            return self._finding("not a date", many, self._effect(), most, as_toml(rules))
-        rules, _ = numeral_rules(kind, self._unread, self._examples)
-        return self._finding("not a number", many, self._effect(), most, as_toml(rules))
+            what, rules = "not a date", date_rules(kind, self._unread, self._examples)
+        elif isinstance(kind, Real | Integer):
+            what, (rules, _) = "not a number", numeral_rules(kind, self._unread, self._examples)
+        if not (rules or drops(kind)):
+            rules = {"missing": "drop"}
+        # Cells that nobody can read, and that the schema leaves out, are as they should be.
+        worry = bool(rules) or not drops(kind)
+        return self._finding(what, many, self._effect(), most, as_toml(rules), worry=worry)
 
     def _has_level(self) -> bool:
         return isinstance(self._kind, Category) and self._kind.missing is None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sulq.dates import Date
 from sulq.pictures import svg
 from sulq.talk.columns import signed, with_error
 
@@ -46,14 +47,18 @@ class MeasuredPanel:
         title: what is measured.
         bars: the numbers.
         shares: whether they are shares, and shown in percent.
+        dates: the column of dates whose days they are, if they are days.
     """
 
     title: str
     bars: tuple[MeasuredBar, ...]
     shares: bool = False
+    dates: Date | None = None
 
     def shown(self, bar: MeasuredBar) -> str:
         """A number for people, with the digits that its error leaves a meaning."""
+        if self.dates is not None:
+            return str(self.dates.date(bar.value))
         times, off = 100 if self.shares else 1, (bar.high - bar.low) / 2
         if off == 0 or bar.value.is_integer():
             number = signed(svg.plain(times * bar.value))
@@ -125,7 +130,8 @@ def _panel(panel: MeasuredPanel, most: int, layout: _Layout) -> tuple[list[str],
         middle, fill = y + ROW / 2, HUE if bar.telling else QUIET
         left, right = sorted((at(0), at(bar.value)))
         ends, number = (at(bar.low), at(bar.high)), panel.shown(bar)
-        about = f"{bar.label}: {number}, between {svg.plain(bar.low)} and {svg.plain(bar.high)}"
+        bounds = [panel.shown(replace(bar, value=end)) for end in (bar.low, bar.high)]
+        about = f"{bar.label}: {number}, between {bounds[0]} and {bounds[1]}"
         pieces = [
             svg.hint(about),
             *(
