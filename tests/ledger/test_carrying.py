@@ -224,6 +224,8 @@ def test_the_command_says_what_it_does(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["ledger", "carry", str(path), "--schema", str(toml)]) == 2
     assert "the ledger has this schema already" in capsys.readouterr().err
     assert main(["ledger", "show", str(path), "--entries"]) == 0
+    assert "'A' is new among its aliases" in capsys.readouterr().out
     assert main(["ledger", "verify", str(path)]) == 0
     with Ledger.read(path) as ledger:
         assert len(carried_in(ledger._store)) == 1
+        assert "the schema was changed: column &#x27;ward&#x27;: &#x27;A&#x27; is new" in ledger._repr_html_()

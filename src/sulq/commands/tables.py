@@ -32,6 +32,8 @@ def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
     about.add_row("left", amount(ledger.remaining))
     for name, value in ledger.facts.items():
         about.add_row(escape(name), escape(str(value)))
+    for carry in ledger.carried:
+        about.add_row("schema changed", escape("; ".join(carry.words)))
 
     runs = Table("run", "charges", "answers", "spent", "first", "last", title="runs", title_justify="left")
     for run in ledger.runs():

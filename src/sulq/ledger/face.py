@@ -9,6 +9,7 @@ from typing import Any
 
 from sulq import faces
 from sulq.ledger.accounts import ANALYST, Books
+from sulq.ledger.carried import RUN, Carry
 from sulq.ledger.chain import Entry, runs_in
 from sulq.ledger.purpose import WORDS
 from sulq.numbers import amount
@@ -64,6 +65,8 @@ def in_words(entry: Entry) -> str:
     if entry.kind == "cap":
         return f"the cap of {entry.account} is {amount(entry.cap or Fraction(0))} from now on"
     who = f", to {entry.account}" if entry.account else ""
+    if entry.run == RUN and entry.answer is not None:
+        return f"the schema was changed: {'; '.join(Carry.of(entry.answer).words)}"
     done = f"charged{who}" if entry.kind == "charge" else "answered"
     return f"{done}: {question_in_words(entry.question)}"
 

@@ -29,6 +29,9 @@ from sulq.queries.scope import Scope, scope_of
 from sulq.queries.vectors import Scaled
 from sulq.schema import Schema, drops
 
+READ_AS_THEY_ARE = ("choice", "condition")
+"""What expressions call those of their operands that are no numbers: groups and conditions."""
+
 
 def without_missing(query: Query, schema: Schema) -> Query:
     """A total or a mean that leaves out the rows which miss a cell of its value; the same if there are none.
@@ -92,7 +95,9 @@ def _summed_columns(value: Node, scope: Scope) -> list[str]:
     facts = scope.facts(value)
     if isinstance(value, Scaled) or not isinstance(facts, Number) or facts.flag:
         return []
-    return list(dict.fromkeys(name for child in children(value) for name in _summed_columns(child, scope)))
+    apart = [getattr(value, name, None) for name in READ_AS_THEY_ARE]
+    numbers = [child for child in children(value) if not any(child is each for each in apart)]
+    return list(dict.fromkeys(name for child in numbers for name in _summed_columns(child, scope)))
 
 
 def _conjuncts(condition: Node) -> list[Node]:
