@@ -73,7 +73,8 @@ def grid(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequen
     more = len(rows) - MOST_ROWS
     below = f'<div style="{SOFT}">{more:,} more are not shown.</div>' if more > 0 else ""
     table = f"<thead>{row('th', headings)}</thead><tbody>{body}</tbody>"
-    return f'<table style="border-collapse:collapse;margin:.4em 0">{table}</table>{below}'
+    whole = f'<table style="border-collapse:collapse;margin:.4em 0">{table}</table>'
+    return f'<div style="overflow-x:auto">{whole}</div>{below}'
 
 
 def bar(spent: Fraction, total: Fraction, unit: str) -> str:
