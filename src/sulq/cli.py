@@ -22,6 +22,7 @@ from sulq.commands.terminal import Listener, interrupts, keep_standard_streams, 
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
+from sulq.ledger.carrying import carry
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
 from sulq.pictures import lines
@@ -171,6 +172,23 @@ def _parser() -> argparse.ArgumentParser:
         help="a seal that this command printed before: an older copy of the ledger does not know it",
     )
     action.set_defaults(run=_verify_ledger)
+
+    action = actions.add_parser(
+        "carry",
+        help="go on with a schema that was changed since",
+        description="Carry a ledger over to a changed schema, if the change cannot affect what was promised: "
+        "a new column, or rules by which more spellings are understood (aliases, trim, fold_case, thousands, "
+        "strip). What was spent stays spent. The change is recorded in the ledger, and stored answers about "
+        "cells that may be read otherwise since are not given again. Everything else is refused, with the "
+        "reason: bounds, kinds, lists of values, rules for missing cells, the unit, and how files are read.",
+        epilog="example: sulq ledger carry people.csv.ledger --schema people.toml --dry-run",
+    )
+    action.add_argument("ledger", help="the file of a ledger")
+    action.add_argument("--schema", required=True, metavar="FILE", help="the changed schema, a TOML file")
+    action.add_argument(
+        "--dry-run", action="store_true", help="say what would be recorded, and change nothing"
+    )
+    action.set_defaults(run=_carry_ledger)
     return parser
 
 
@@ -219,6 +237,17 @@ def _verify_ledger(options: argparse.Namespace, console: Console) -> int:
         print(f"{options.ledger} is sound: {number} entries, every sum and every hash fits.")
         print(f"seal: {seal}")
     return 1 if faults else 0
+
+
+def _carry_ledger(options: argparse.Namespace, console: Console) -> None:
+    change = carry(options.ledger, Schema.of(options.schema), dry_run=options.dry_run)
+    for words in change.words:
+        print(words)
+    if change.columns is None:
+        print("Stored answers are not given again: which of a person's rows count depends on all columns.")
+    elif change.columns:
+        print(f"Stored answers about {', '.join(change.columns)} are not given again.")
+    print("Nothing was changed." if options.dry_run else "This was recorded; what was spent stays spent.")
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from sulq.errors import QueryError
 from sulq.hypotheses.forms import hints_of, needed, plain_of, stated, value_of
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
-from sulq.queries.arithmetic import Compare, Not
+from sulq.queries.arithmetic import And, Compare, Not
 from sulq.queries.attributes import looked_at
-from sulq.queries.expressions import Column, Constant
+from sulq.queries.expressions import Column, Constant, Known
 from sulq.queries.former import upgraded
 from sulq.queries.node import Node, Operand, operand
 from sulq.queries.query import Query, mean
@@ -266,4 +266,8 @@ def words(expression: Node) -> str:
         return f"not {words(expression.inner)}"
     if isinstance(expression, Compare):
         return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
+    if isinstance(expression, And):
+        return f"{words(expression.left)} and {words(expression.right)}"
+    if isinstance(expression, Known):
+        return f"{expression.name} known"
     return expression.wire

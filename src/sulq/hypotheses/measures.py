@@ -14,10 +14,11 @@ from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.hypothesis import words
 from sulq.pictures.svg import plain
 from sulq.queries.codes import Bins, bins
-from sulq.queries.expressions import Constant
+from sulq.queries.expressions import Column, Constant
+from sulq.queries.missing import known_beside, looked_at_missing
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
-from sulq.schema import Schema
+from sulq.schema import Date, Schema
 from sulq.talk.answers import Answer
 from sulq.talk.columns import with_error
 from sulq.talk.laws import PlainLaw
@@ -68,10 +69,28 @@ class Measure:
         off = float(np.median(figures.radius)) * (100 if self.kind == "share" else 1)
         return f"± {plain(off, 2)}{unit}" + (f"; {quiet:,} of {many:,} within the noise" if quiet else "")
 
-    def shown(self, figures: CellFigures) -> list[str]:
-        """Figures for people."""
+    def dates(self, schema: Schema) -> Date | None:
+        """The column of dates that is averaged or ordered, if there is one: figures are days since its first.
+
+        Args:
+            schema: what is public about the columns.
+        """
+        if self.kind not in ("mean", "quantile") or not isinstance(self.value, Column):
+            return None
+        kind = schema[self.value.name]
+        return kind if isinstance(kind, Date) else None
+
+    def shown(self, figures: CellFigures, dates: Date | None = None) -> list[str]:
+        """Figures for people.
+
+        Args:
+            figures: the figures.
+            dates: the column of dates that they are about, if it is one.
+        """
         columns = (figures.value, figures.radius, figures.low, figures.high)
         lines = list(zip(*(np.ravel(each).tolist() for each in columns), strict=True))
+        if dates is not None:
+            return [_days(dates, value, low, high) for value, _, low, high in lines]
         if self.kind == "share":
             return [with_error(100 * value, 100 * radius) + " %" for value, radius, _, _ in lines]
         if self.kind == "quantile":
@@ -142,6 +161,19 @@ def centred(schema: Schema, value: Node) -> tuple[Node, float]:
     low, high = bounds_of(schema, value)
     middle = low / 2 + high / 2
     return value - middle, middle
+
+
+def known_rows(schema: Schema, value: Node) -> Node | None:
+    """Whether a row holds all that a number is made of; None where the schema drops no missing cells of it.
+
+    The sum of it is what an average is divided by.
+    """
+    return known_beside(None, looked_at_missing([value], schema))
+
+
+def _days(dates: Date, value: float, low: float, high: float) -> str:
+    day = dates.date(value)
+    return str(day) if low == high else f"{day} ({dates.date(low)} to {dates.date(high)})"
 
 
 def _range(value: float, low: float, high: float) -> str:

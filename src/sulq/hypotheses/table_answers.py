@@ -9,7 +9,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses import figures
 from sulq.hypotheses.consistency import Consistent, MarginalSums
 from sulq.hypotheses.figures import CellFigures
-from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred
+from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred, known_rows
 from sulq.hypotheses.quantiles import Histogram
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
@@ -61,8 +61,20 @@ class TableAnswers:
             return figures.sums(*self._answer_to(measure.value, False).numbers(self.shape), kept, beta)
         value, middle = centred(self.schema, measure.value)
         totals = figures.sums(*self._answer_to(value, False).numbers(self.shape), kept, beta / 2)
-        rows = figures.counts(self._counts, kept, beta / 2)
+        rows = figures.counts(self._rows_of(measure.value), kept, beta / 2)
         return figures.ratios(totals, rows, bounds_of(self.schema, measure.value), middle)
+
+    def _rows_of(self, value: Node) -> Consistent:
+        """The rows that an average is over. Tables of earlier versions did not leave out missing cells."""
+        known = known_rows(self.schema, value)
+        if known is None or not self._has(known):
+            return self._counts
+        every = tuple(range(len(self.by)))
+        counted = MarginalSums(every, *self._answer_to(known, False).numbers(self.shape))
+        return Consistent(self.shape, (counted,))
+
+    def _has(self, value: Node) -> bool:
+        return any(each.value is not None and each.value.key == value.key for each in self.asked)
 
     def _histogram(self, value: Node) -> Histogram:
         answered = self._answer_to(value, True)

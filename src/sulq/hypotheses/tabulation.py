@@ -212,14 +212,21 @@ class Tabulation(Hypothesis):
         panels = []
         for name, measure in zip(self.names, self.measures, strict=True):
             found = self._figures(measure, self._parts[0], BETA)
-            labels = [" · ".join(label) or ALL for label in self._labels_of(self._parts[0])]
+            labels = [measured.BETWEEN_GROUPS.join(label) or ALL for label in self._labels_of(self._parts[0])]
             fields = (found.value, found.low, found.high, found.telling)
             numbers = zip(labels, *(np.ravel(field).tolist() for field in fields), strict=True)
             panels.append(
-                measured.MeasuredPanel(name, tuple(measured.MeasuredBar(*number) for number in numbers))
+                measured.MeasuredPanel(
+                    name,
+                    tuple(measured.MeasuredBar(*number) for number in numbers),
+                    shares=measure.kind == "share",
+                    dates=measure.dates(self.schema),
+                )
             )
-        groups = f" by {', '.join(self.axes)}" if self.by else ""
-        return measured.picture(f"{', '.join(self.names)}{groups}", panels, DRAWN, self._caption)
+        # Each panel says what is measured, so a title of several would say it twice.
+        what = self.names[0] if len(self.names) == 1 else "figures"
+        title = f"{what} by {', '.join(self.axes)}" if self.by else what
+        return measured.picture(title, panels, DRAWN, self._caption)
 
     def drawing(self) -> RenderableType:
         grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
@@ -245,7 +252,10 @@ class Tabulation(Hypothesis):
         grey: list[list[bool]] = []
         for kept in self._parts:
             found = [self._figures(measure, kept, BETA) for measure in self.measures]
-            shown = [measure.shown(each) for measure, each in zip(self.measures, found, strict=True)]
+            shown = [
+                measure.shown(each, measure.dates(self.schema))
+                for measure, each in zip(self.measures, found, strict=True)
+            ]
             quiet = [(~each.telling).ravel().tolist() for each in found]
             for place, labels in enumerate(self._labels_of(kept)):
                 rows.append([*labels, *(texts[place] for texts in shown)])

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred
+from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred, known_rows
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric
 from sulq.queries.attributes import attribute, condition, distinct
 from sulq.queries.codes import bins
 from sulq.queries.expressions import Column
+from sulq.queries.missing import known_beside, looked_at_missing
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
@@ -36,9 +37,15 @@ COUNT_WEIGHT = Fraction(1, 10)
 class Table(Learner[Tabulation]):
     """Learns a table: how many rows there are in each group, and what else is measured there.
 
+    `Table(...).learn(curator)` makes a `Tabulation`: print it, show it in a notebook, or take `to_frame()`,
+    `to_csv()`, `figures(name)` or `picture()` of it.
+
     All of it is asked in one round. An average is a sum over a count, and the count is paid for once; what is
     summed is the distance from the middle of the column's bounds, which needs half the noise. For quantiles,
     the rows between public edges are counted.
+
+    Where the schema drops missing cells, a row is left out of every figure about a cell that it misses, and
+    an average is over the rows that are known. A row that misses a cell of `where` or `by` is in no group.
 
     Args:
         by: the groups, an axis each: categories, booleans, small whole numbers, or what has few values.
@@ -79,13 +86,14 @@ class Table(Learner[Tabulation]):
     def rounds(self, schema: Schema) -> Rounds[Tabulation]:
         groups, measures = self._groups(schema), self._measures(schema)
         where = None if self.where is None else condition(self.where, schema)
-        questions = self._questions(schema, groups, measures)
+        where = known_beside(where, looked_at_missing([where, *groups], schema))
+        questions = self._questions(schema, groups, measures, where)
         queries = [
             _query(
                 value,
                 [groups[axis] for axis in axes],
                 edges,
-                where,
+                known_beside(where, looked_at_missing([value], schema)),
                 COUNT_WEIGHT if groups and not axes else 1,
             )
             for value, axes, edges in questions
@@ -131,12 +139,12 @@ class Table(Learner[Tabulation]):
         return tuple(measures)
 
     def _questions(
-        self, schema: Schema, groups: Sequence[Node], measures: Sequence[Measure]
+        self, schema: Schema, groups: Sequence[Node], measures: Sequence[Measure], where: Node | None
     ) -> list[tuple[Node | None, tuple[int, ...], tuple[float, ...]]]:
         """What is asked: what is added up, by which axes, between which edges. Nothing is asked twice."""
         every = tuple(range(len(groups)))
         counted = [every, *([(axis,) for axis in every] if self.margins else [])]
-        if self.where is None:
+        if where is None:
             counted.append(())
         questions: dict[tuple[str, ...], tuple[Node | None, tuple[int, ...], tuple[float, ...]]] = {
             ("rows", *map(str, axes)): (None, axes, ()) for axes in counted
@@ -146,6 +154,9 @@ class Table(Learner[Tabulation]):
             if value is not None and measure.kind == "quantile":
                 questions["ordered", value.key] = (value, every, self._edges(schema, value))
             elif value is not None:
+                known = known_rows(schema, value)
+                if measure.kind != "sum" and known is not None:
+                    questions["summed", known.key] = (known, every, ())
                 value = value if measure.kind == "sum" else centred(schema, value)[0]
                 questions["summed", value.key] = (value, every, ())
         return list(questions.values())

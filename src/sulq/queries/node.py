@@ -109,7 +109,7 @@ class Node(ABC):
         """The widest value among this expression and all it is made of."""
         facts = scope.facts(self)
         width = facts.width if isinstance(facts, Number) else 1
-        return max([width, *(child.densest(scope) for child in _children(self))])
+        return max([width, *(child.densest(scope) for child in children(self))])
 
     def described(self) -> str:
         """What to call it in a message."""
@@ -128,7 +128,7 @@ class Node(ABC):
 
     def leaves(self) -> dict[str, Leaf]:
         """The encoded columns the expression looks at, by key."""
-        return {key: leaf for child in _children(self) for key, leaf in child.leaves().items()}
+        return {key: leaf for child in children(self) for key, leaf in child.leaves().items()}
 
     def given(self, **values: Operand) -> Node:
         """The expression with columns replaced: `φ.given(label=-col("label"))`."""
@@ -253,14 +253,15 @@ def _names(cls: type[Node]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
 
 
-def _children(expression: Node) -> list[Node]:
-    children: list[Node] = []
+def children(expression: Node) -> list[Node]:
+    """The expressions that an expression is made of."""
+    inner: list[Node] = []
     for name in _names(type(expression)):
         value = getattr(expression, name)
-        children.extend(
+        inner.extend(
             item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node)
         )
-    return children
+    return inner
 
 
 def _plain(value: Any) -> Any:

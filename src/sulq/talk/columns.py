@@ -103,6 +103,8 @@ def html_table(
     def cell(tag: str, place: int, text: str, quiet: bool = False) -> str:
         side = "left" if place < labels else "right"
         style = f"text-align:{side};padding:.15em .8em .15em 0" + (f";{GREY}" if quiet else "")
+        # A number and its error stay on one line: on a narrow page the table is moved sideways.
+        style += ";white-space:nowrap" if tag == "td" and place >= labels else ""
         hint = ' title="within the noise"' if quiet else ""
         return f'<{tag} style="{style}"{hint}>{escape(text)}</{tag}>'
 
@@ -114,7 +116,8 @@ def html_table(
     more = f" {len(rows) - most:,} more rows are not shown." if len(rows) > most else ""
     below = f'<p style="{GREY};margin:.3em 0">{escape(caption + more)}</p>' if caption + more else ""
     head = row("th", headings, [False] * len(headings))
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{below}"
+    table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+    return f'<div style="overflow-x:auto">{table}</div>{below}'
 
 
 def plain_table(headings: Sequence[str], rows: Sequence[Sequence[str]], labels: int) -> str:
