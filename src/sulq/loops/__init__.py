@@ -4,6 +4,7 @@ Both return the same integers bit for bit, so which one runs is a matter of time
 """
 
 from sulq.loops.compiled import LIBRARY
+from sulq.loops.moving import Moved, Moves, Norm
 from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 
 if LIBRARY is None:
@@ -18,6 +19,7 @@ if LIBRARY is None:
         product,
         real_features,
         real_steps,
+        written,
     )
 else:
     from sulq.loops.compiled import (
@@ -31,12 +33,16 @@ else:
         product,
         real_features,
         real_steps,
+        written,
     )
 
 __all__ = [
     "Cleaning",
     "Cut",
     "Members",
+    "Moved",
+    "Moves",
+    "Norm",
     "Step",
     "Taken",
     "codes_of_entries",
@@ -49,4 +55,5 @@ __all__ = [
     "product",
     "real_features",
     "real_steps",
+    "written",
 ]

@@ -15,19 +15,33 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, SHORT_TABLE = 16 };
+enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
 typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
 
-/* The columns of a matrix: doubles, 16-bit integers, or the members of each of `width` groups, from one column of
-   8-bit codes. If there are `places`, the matrix has the rows at those places alone. */
-enum kind { DOUBLES, SHORTS, MEMBERS };
+/* The columns of a matrix: doubles, 16- or 32-bit integers, or the members of each of `width` groups, from one column of
+   8-bit codes. If there are `places`, the matrix has the rows at those places alone. If there is a `movement`, its rows
+   are those that come of them. */
+enum kind { DOUBLES, SHORTS, MEMBERS, INTS };
+
+/* What becomes of rows. First they move: `moves` has a factor and two bounds for each column, and `offsets` a number for
+   each of its codes, of which there are `codes`, with room for CODES. Then they are shortened: `norms` has a factor, an order and a limit for each of `many` norms. */
+typedef struct {
+    const double *moves;
+    const uint8_t *code;
+    const double *offsets;
+    int64_t codes;
+    const double *norms;
+    int64_t many;
+} movement;
+
 typedef struct {
     const void *const *columns;
     int64_t width;
     int64_t kind;
     const int64_t *places;
+    const movement *movement;
 } matrix;
 
 static const double zeros[STRIP];
@@ -107,19 +121,25 @@ FAST void joint_counts(const uint8_t *const *codes, const uint16_t *sizes, int64
     }
 }
 
-/* One strip of rows for each column of a matrix, filled up with zeros. */
-INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
+/* One strip of rows for each column of a matrix as it is, filled up with zeros. */
+INLINE void pack_columns(matrix from, int64_t start, int64_t rows, double *strips) {
     for (int64_t j = 0; j < from.width; j++, strips += STRIP) {
         if (from.places && from.kind == SHORTS) {
             const int16_t *column = (const int16_t *)from.columns[j];
             int16_t taken[STRIP]; /* many are converted at once, and taken one by one */
             for (int64_t i = 0; i < rows; i++) taken[i] = column[from.places[start + i]];
             for (int64_t i = 0; i < rows; i++) strips[i] = taken[i];
+        } else if (from.places && from.kind == INTS) {
+            const int32_t *column = (const int32_t *)from.columns[j];
+            for (int64_t i = 0; i < rows; i++) strips[i] = column[from.places[start + i]];
         } else if (from.places) {
             const double *column = (const double *)from.columns[j];
             for (int64_t i = 0; i < rows; i++) strips[i] = column[from.places[start + i]];
         } else if (from.kind == SHORTS) {
             const int16_t *column = (const int16_t *)from.columns[j] + start;
+            for (int64_t i = 0; i < rows; i++) strips[i] = column[i];
+        } else if (from.kind == INTS) {
+            const int32_t *column = (const int32_t *)from.columns[j] + start;
             for (int64_t i = 0; i < rows; i++) strips[i] = column[i];
         } else if (from.kind == MEMBERS) {
             const uint8_t *code = (const uint8_t *)from.columns[0] + start;
@@ -128,6 +148,94 @@ INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
             memcpy(strips, (const double *)from.columns[j] + start, sizeof(double) * (size_t)rows);
         }
         for (int64_t i = rows; i < STRIP; i++) strips[i] = 0;
+    }
+}
+
+/* A strip multiplied by the first of three numbers, moved by the offset of each row's code, and brought between the other
+   two. */
+INLINE void move(double *strip, const double *by, const int64_t *code, const double *offsets, int64_t codes) {
+    double factor = by[0], low = by[1], high = by[2], offset[STRIP], first = offsets[0];
+    if (codes > SHORT_TABLE) {
+        for (int64_t i = 0; i < STRIP; i++) offset[i] = offsets[code[i]];
+    } else {
+        for (int64_t i = 0; i < STRIP; i++) offset[i] = first;
+        for (int64_t e = 1; e < codes; e++) {
+            double other = offsets[e];
+            for (int64_t i = 0; i < STRIP; i++) offset[i] = code[i] == e ? other : offset[i];
+        }
+    }
+    for (int64_t i = 0; i < STRIP; i++) {
+        double value = strip[i] * factor + offset[i];
+        value = value < low ? low : value;
+        strip[i] = value > high ? high : value;
+    }
+}
+
+/* A strip on the grid of a norm, which is given as a factor, an order and a limit; and what it adds to the lengths. */
+INLINE void measure(double *strip, const double *norm, double *lengths) {
+    double factor = norm[0];
+    if (factor != 1)
+        for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_trunc(strip[i] * factor);
+    if (norm[1] == 1)
+        for (int64_t i = 0; i < STRIP; i++) lengths[i] += __builtin_fabs(strip[i]);
+    else
+        for (int64_t i = 0; i < STRIP; i++) lengths[i] += strip[i] * strip[i];
+}
+
+/* What to multiply rows of these lengths by, so that none is longer than a norm's limit; and whether any is. */
+INLINE int shares(const double *norm, const double *lengths, double *by) {
+    double limit = norm[2];
+    int longer = 0;
+    if (limit == __builtin_inf()) return 0;
+    if (norm[1] == 2)
+        for (int64_t i = 0; i < STRIP; i++) by[i] = __builtin_sqrt(lengths[i]);
+    else
+        memcpy(by, lengths, sizeof(double) * STRIP);
+    for (int64_t i = 0; i < STRIP; i++) {
+        double share = limit / (by[i] < 1 ? 1 : by[i]);
+        longer |= by[i] > limit;
+        by[i] = by[i] > limit ? share : 1;
+    }
+    return longer;
+}
+
+/* One strip of rows for each column of a matrix, filled up with zeros. */
+INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
+    pack_columns(from, start, rows, strips);
+    if (!from.movement) return;
+    movement how = *from.movement;
+    int64_t code[STRIP] = {0};
+    double lengths[STRIP] = {0};
+    if (how.codes > 1)
+        for (int64_t i = 0; i < rows; i++) code[i] = how.code[start + i];
+    for (int64_t j = 0; j < from.width; j++) {
+        double *strip = strips + j * STRIP;
+        if (how.moves) move(strip, how.moves + 3 * j, code, how.offsets + j * CODES, how.codes);
+        if (how.many) measure(strip, how.norms, lengths);
+    }
+    for (int64_t k = 0; k < how.many; k++) {
+        double by[STRIP];
+        int longer = shares(how.norms + 3 * k, lengths, by);
+        memset(lengths, 0, sizeof lengths);
+        if (!longer && k + 1 == how.many) break;
+        for (int64_t j = 0; j < from.width; j++) {
+            double *strip = strips + j * STRIP;
+            if (longer)
+                for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_trunc(strip[i] * by[i]);
+            if (k + 1 < how.many) measure(strip, how.norms + 3 * (k + 1), lengths);
+        }
+    }
+    for (int64_t j = 0; j < from.width && rows < STRIP; j++)
+        memset(strips + j * STRIP + rows, 0, sizeof(double) * (size_t)(STRIP - rows));
+}
+
+/* Writes the columns of a matrix of n rows to `out`. `room` has a strip for each column. */
+FAST void written(matrix from, int64_t n, double *room, double *out) {
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        pack(from, start, rows, room);
+        for (int64_t j = 0; j < from.width; j++)
+            memcpy(out + j * n + start, room + j * STRIP, sizeof(double) * (size_t)rows);
     }
 }
 
@@ -140,7 +248,8 @@ FAST void product(matrix left, matrix right, int64_t n, const double *weight, do
     for (int64_t start = 0; start < n; start += STRIP) {
         int64_t rows = n - start < STRIP ? n - start : STRIP;
         pack(left, start, rows, down);
-        if (across != down) pack(right, start, rows, across);
+        if (same && across != down) memcpy(across, down, sizeof(double) * (size_t)(left.width * STRIP));
+        if (!same) pack(right, start, rows, across);
         if (weight)
             for (int64_t j = 0; j < left.width; j++)
                 for (int64_t i = 0; i < rows; i++) down[j * STRIP + i] *= weight[start + i];
@@ -201,7 +310,8 @@ FAST void stepped_product(matrix left, matrix right, int64_t n, const double *we
     for (int64_t start = 0; start < n; start += STRIP) {
         int64_t rows = n - start < STRIP ? n - start : STRIP;
         pack(left, start, rows, down);
-        pack(right, start, rows, across);
+        if (same) memcpy(across, down, sizeof(double) * (size_t)(left.width * STRIP));
+        if (!same) pack(right, start, rows, across);
         if (weight) memcpy(weights, weight + start, sizeof(double) * (size_t)rows); /* any others are beside zeros */
         /* A factor times one number of a product is as exact as times the product: queries/apart.py says why. */
         for (int64_t r = 0; r < left.width * STRIP; r++) down[r] *= steps[0];

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.loops.moving import Moved
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -120,6 +122,12 @@ def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = Non
     """matrixᵀ · matrix, at least on and above the diagonal."""
     rows = _rows(matrix)
     return rows @ rows.T if not steps and weight is None else product(list(rows), list(rows), steps, weight)
+
+
+def written(matrix: Matrix, out: Floats) -> Floats:
+    """Write the columns of a matrix to `out`."""
+    out[:] = _rows(matrix)
+    return out
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
@@ -296,4 +304,6 @@ def _rows(matrix: Matrix) -> Floats:
     if isinstance(matrix, Members):
         members = matrix.code == np.arange(matrix.size)[:, np.newaxis]
         return np.asarray(members, dtype=np.float64)
+    if isinstance(matrix, Moved):
+        return matrix.rows
     return np.array(matrix, dtype=np.float64)

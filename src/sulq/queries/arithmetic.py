@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from sulq import loops
 from sulq.dates import Date
 from sulq.errors import QueryError, SchemaError
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.facts import Code, Number, common_bits, factors, flag, number, square_of_sum, widened
+from sulq.queries.moves import MovedColumns, public_table
 from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope, Values, once
 from sulq.schema import text
@@ -54,8 +56,24 @@ class Add(Node):
         )
 
     def value(self, batch: Batch) -> Values:
-        bits = batch.scope.number(self).bits
+        bits, moved = batch.scope.number(self).bits, self.moved(batch.scope)
+        if moved is not None and len(moved.leaves) > 1:
+            return loops.written(moved.matrix(batch), batch.room(self, len(moved.leaves)))
         return batch.number(self.left, bits) + batch.number(self.right, bits)
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        facts = scope.number(self)
+        for side, other in ((self.left, self.right), (self.right, self.left)):
+            columns, choices = side.moved(scope), other.choices()
+            if columns is None or choices is None or len(columns.leaves) < facts.width:
+                continue
+            finer = columns.finer(facts.bits - scope.number(side).bits)
+            offsets = public_table(other, choices, facts.bits, scope)
+            if finer is not None and offsets is not None:
+                offsets = np.broadcast_to(offsets, (facts.width, offsets.shape[1]))
+                return finer.plus(next(iter(choices.values()), None), offsets)
+        return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from sulq import loops
 from sulq.errors import QueryError
 from sulq.queries.expressions import Constant, measured, named, truncated
 from sulq.queries.facts import Number, common_bits, number, square_of_sum, widened
+from sulq.queries.moves import MovedColumns
 from sulq.queries.node import Node, Operand
 from sulq.queries.scope import Batch, Scope, Values, once
 
@@ -85,7 +87,15 @@ class Clip(Node):
 
     def value(self, batch: Batch) -> Values:
         low, high = self._bounds(batch.scope)
+        moved = self.moved(batch.scope)
+        if moved is not None and len(moved.leaves) > 1:
+            return loops.written(moved.matrix(batch), batch.room(self, len(moved.leaves)))
         return batch.number(self.inner).clip(low, high)
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        moved = self.inner.moved(scope)
+        return None if moved is None else moved.between(*self._bounds(scope))
 
     @once
     def _bounds(self, scope: Scope) -> tuple[int, int]:

@@ -146,6 +146,9 @@ class OneHot(Node):
     def facts(self, scope: Scope) -> Number:
         return one_of(scope.code(self.choice).size)
 
+    def choices(self) -> dict[str, Node]:
+        return {self.choice.key: self.choice}
+
     def value(self, batch: Batch) -> Values:
         size = batch.scope.code(self.choice).size
         return np.asarray(batch.code(self.choice) == np.arange(size)[:, np.newaxis])

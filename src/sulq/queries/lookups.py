@@ -50,6 +50,9 @@ class Lookup(Node):
             rounded=rounded,
         )
 
+    def choices(self) -> dict[str, Node]:
+        return {self.choice.key: self.choice}
+
     def value(self, batch: Batch) -> Values:
         table = np.array(self._grid(batch.scope)[1], dtype=np.float64).T
         return np.asarray(table.take(batch.code(self.choice), axis=1))

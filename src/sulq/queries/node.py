@@ -23,6 +23,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.loops.plain import Step, stepped
 from sulq.queries.facts import Code, Number
+from sulq.queries.moves import MovedColumns
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.wire import canonical, digest, shown
 
@@ -99,6 +100,23 @@ class Node(ABC):
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
         """A number's coordinates on a grid, one by one; not copied where they are columns as encoded."""
         return list(batch.number(self, on))
+
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        """The value as columns that move by public numbers, if it is that."""
+        return None
+
+    def choices(self) -> dict[str, Node] | None:
+        """The choices in public tables that the value depends on, by key; None if it depends on more of a row."""
+        children = _children(self)
+        if not children:
+            return None if self.leaves() else {}
+        choices: dict[str, Node] = {}
+        for child in children:
+            of_child = child.choices()
+            if of_child is None:
+                return None
+            choices |= of_child
+        return choices
 
     def breadth(self, scope: Scope) -> int:
         """The most numbers a row that summing this builds on its way."""
@@ -226,6 +244,9 @@ class Leaf(Node):
 
     def leaves(self) -> dict[str, Leaf]:
         return {self.key: self}
+
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        return MovedColumns.column(self) if isinstance(scope.facts(self), Number) else None
 
     def described(self) -> str:
         return f"column {self.name!r}"
