@@ -273,29 +273,45 @@ FAST void product(matrix left, matrix right, int64_t n, const double *weight, do
     }
 }
 
-/* Four products truncated and brought between bounds, step by step; `steps` has three numbers for each: what to
-   multiply by before truncating, and the bounds. The first factor is in the products already. */
-INLINE void take_steps(lanes *values, const double *steps, int64_t many, int bounded, int whole) {
-    for (int64_t k = 0; k < many; k++, steps += 3) {
-        if (k) *values *= steps[0];
-        if (!whole)
-            for (int lane = 0; lane < LANES; lane++) (*values)[lane] = __builtin_trunc((*values)[lane]);
-        if (!bounded) continue;
-        lanes low = steps[1] - (lanes){0}, high = steps[2] - (lanes){0};
-        marks below = *values < low, above = *values > high;
-        *values = (lanes)((below & (marks)low) | (above & (marks)high) | (~(below | above) & (marks)*values));
-    }
-}
-
-/* The sums of the products of one strip with each of several others. */
-INLINE void stepped_sums(const double *a, const double *const *b, const double *weight, const double *steps,
-                         int64_t many, int bounded, int whole, lanes *sums) {
+/* The sums of the products of one strip with each of several others, which are truncated step by step. There are three
+   numbers for each step, of which the first is what to multiply by before. The first factor is in the products already. */
+INLINE void truncated_sums(const double *a, const double *const *b, const double *weight, const double *steps,
+                           int64_t many, lanes *sums) {
     for (int64_t r = 0; r < STRIP; r += LANES)
         for (int t = 0; t < WIDE; t++) {
             lanes values = *(const lanes *)(a + r) * *(const lanes *)(b[t] + r);
-            take_steps(&values, steps, many, bounded, whole);
+            for (int64_t k = 0; k < many; k++) {
+                if (k) values *= steps[3 * k];
+                for (int lane = 0; lane < LANES; lane++) values[lane] = __builtin_trunc(values[lane]);
+            }
             sums[t] += weight ? values * *(const lanes *)(weight + r) : values;
         }
+}
+
+INLINE double between(double value, double low, double high) {
+    double raised = value < low ? low : value;
+    return raised > high ? high : raised;
+}
+
+/* The same for one other strip, but after each step products are brought between bounds, its other two numbers. */
+INLINE void bounded_sums(const double *a, const double *b, const double *weight, const double *steps, int64_t many,
+                         lanes *sums) {
+    double values[STRIP], low = steps[1], high = steps[2];
+    if (steps[0] == 1)
+        for (int64_t r = 0; r < STRIP; r++) values[r] = between(a[r] * b[r], low, high);
+    else
+        for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(a[r] * b[r]), low, high);
+    for (int64_t k = 1; k < many; k++) {
+        double factor = steps[3 * k], least = steps[3 * k + 1], most = steps[3 * k + 2];
+        for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(values[r] * factor), least, most);
+    }
+    /* Several at a time: single ones would wait for the addition before. */
+    for (int64_t r = 0; r < STRIP; r += WIDE * LANES)
+        for (int t = 0; t < WIDE; t++) {
+            lanes value = *(lanes *)(values + r + t * LANES);
+            sums[t] += weight ? value * *(const lanes *)(weight + r + t * LANES) : value;
+        }
+    for (int t = 1; t < WIDE; t++) sums[0] += sums[t];
 }
 
 /* Adds the same to `out`, but of products that take some steps row by row before they are weighed and added up. */
@@ -307,6 +323,7 @@ FAST void stepped_product(matrix left, matrix right, int64_t n, const double *we
     double *down = room, *across = room + left.width * STRIP;
     for (int64_t k = 0; k < many; k++)
         bounded |= steps[3 * k + 1] > -__builtin_inf() || steps[3 * k + 2] < __builtin_inf();
+    int64_t at_once = bounded ? 1 : WIDE;
     for (int64_t start = 0; start < n; start += STRIP) {
         int64_t rows = n - start < STRIP ? n - start : STRIP;
         pack(left, start, rows, down);
@@ -316,18 +333,18 @@ FAST void stepped_product(matrix left, matrix right, int64_t n, const double *we
         /* A factor times one number of a product is as exact as times the product: queries/apart.py says why. */
         for (int64_t r = 0; r < left.width * STRIP; r++) down[r] *= steps[0];
         for (int64_t i = 0; i < left.width; i++)
-            for (int64_t j = same ? i : 0; j < right.width; j += WIDE) {
+            for (int64_t j = same ? i : 0; j < right.width; j += at_once) {
                 const double *b[WIDE];
                 for (int t = 0; t < WIDE; t++) b[t] = j + t < right.width ? across + (j + t) * STRIP : zeros;
                 lanes sums[WIDE] = {{0}};
                 const double *a = down + i * STRIP;
                 /* Each of these is compiled for itself: a step or two are the rule. */
-                if (bounded && many == 1 && steps[0] == 1) stepped_sums(a, b, w, steps, 1, 1, 1, sums);
-                else if (bounded) stepped_sums(a, b, w, steps, many, 1, 0, sums);
-                else if (many == 1) stepped_sums(a, b, w, steps, 1, 0, 0, sums);
-                else if (many == 2) stepped_sums(a, b, w, steps, 2, 0, 0, sums);
-                else stepped_sums(a, b, w, steps, many, 0, 0, sums);
-                for (int t = 0; t < WIDE && j + t < right.width; t++)
+                if (bounded && many == 1) bounded_sums(a, b[0], w, steps, 1, sums);
+                else if (bounded) bounded_sums(a, b[0], w, steps, many, sums);
+                else if (many == 1) truncated_sums(a, b, w, steps, 1, sums);
+                else if (many == 2) truncated_sums(a, b, w, steps, 2, sums);
+                else truncated_sums(a, b, w, steps, many, sums);
+                for (int t = 0; t < at_once && j + t < right.width; t++)
                     for (int lane = 0; lane < LANES; lane++) out[i * right.width + j + t] += sums[t][lane];
             }
     }
