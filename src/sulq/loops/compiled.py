@@ -113,6 +113,7 @@ def _loaded() -> ctypes.CDLL | None:
         "real_features": [address, whole, *[real] * 6, address],
         "codes_of_entries": [address, whole, address, ctypes.c_uint32, address],
         "joint_counts": [address, address, whole, whole, address],
+        "grouped": [address, whole, address, address],
         "product": [_Matrix, _Matrix, whole, address, address, address],
         "stepped_product": [_Matrix, _Matrix, whole, address, address, whole, address, address],
         "nearest": [_Matrix, whole, address, address, whole, address, address],
@@ -168,6 +169,13 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     steps = np.array(sizes, dtype=np.uint16)
     LIBRARY.joint_counts(_addresses(narrow), _at(steps), len(sizes), len(codes[0]), _at(counts))
     return counts[:cells]
+
+
+def grouped(code: NDArray[Any], size: int) -> list[NDArray[np.intp]]:
+    narrow = np.ascontiguousarray(code, dtype=np.uint8)
+    places, after = np.empty(len(narrow), dtype=np.int64), np.empty(2**8, dtype=np.int64)
+    LIBRARY.grouped(_at(narrow), len(narrow), _at(places), _at(after))
+    return np.split(places, after[: size - 1])
 
 
 def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:

@@ -121,6 +121,14 @@ FAST void joint_counts(const uint8_t *const *codes, const uint16_t *sizes, int64
     }
 }
 
+/* The places of n codes, those of the first code first, each in order; `after` says where those of each code end. */
+FAST void grouped(const uint8_t *code, int64_t n, int64_t *places, int64_t *after) {
+    int64_t counts[CODES] = {0};
+    for (int64_t i = 0; i < n; i++) counts[code[i]]++;
+    for (int64_t c = 0, sum = 0; c < CODES; sum += counts[c++]) after[c] = sum;
+    for (int64_t i = 0; i < n; i++) places[after[code[i]]++] = i;
+}
+
 /* One strip of rows for each column of a matrix as it is, filled up with zeros. */
 INLINE void pack_columns(matrix from, int64_t start, int64_t rows, double *strips) {
     for (int64_t j = 0; j < from.width; j++, strips += STRIP) {

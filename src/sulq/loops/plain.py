@@ -109,6 +109,12 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return np.bincount(joint, minlength=cells)
 
 
+def grouped(code: NDArray[Any], size: int) -> list[NDArray[np.intp]]:
+    """The places of each of at most 256 codes, in order."""
+    order = np.argsort(code.astype(np.uint8), kind="stable")
+    return np.split(order, np.cumsum(np.bincount(code, minlength=size))[:-1])
+
+
 def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     """leftᵀ · right, of products that first take their steps on every row and then count with its weight."""
     down, across = _rows(left), _rows(right)

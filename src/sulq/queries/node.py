@@ -245,6 +245,9 @@ class Leaf(Node):
     def leaves(self) -> dict[str, Leaf]:
         return {self.key: self}
 
+    def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
+        return batch.encoded([self.key]) if on == batch.scope.number(self).bits else super().coordinates(batch, on)
+
     def moved(self, scope: Scope) -> MovedColumns | None:
         return MovedColumns.column(self) if isinstance(scope.facts(self), Number) else None
 
