@@ -32,6 +32,7 @@ class _Movement(ctypes.Structure):
         ("code", ctypes.c_void_p),
         ("offsets", ctypes.c_void_p),
         ("codes", ctypes.c_int64),
+        ("weight", ctypes.c_void_p),
         ("norms", ctypes.c_void_p),
         ("many", ctypes.c_int64),
     )
@@ -40,18 +41,21 @@ class _Movement(ctypes.Structure):
     def of(cls, moved: Moved) -> tuple[_Movement, list[NDArray[Any]]]:
         """What becomes of rows, and the arrays that it points to."""
         kept = [np.array(moved.norms, dtype=np.float64)]
-        movement = cls(None, None, None, 1, _at(kept[0]), len(moved.norms))
-        if moved.moves is not None:
-            width, codes = moved.moves.offsets.shape
+        movement = cls(None, None, None, 1, None, _at(kept[0]), len(moved.norms))
+        if (m := moved.moves) is not None:
+            width, codes = m.offsets.shape
             # One for every number of 8 bits: no code, however wrong, can be looked up outside.
             offsets = np.zeros((width, 2**8))
-            offsets[:, :codes] = moved.moves.offsets
-            each = np.stack([moved.moves.factors, moved.moves.low, moved.moves.high], axis=1)
+            offsets[:, :codes] = m.offsets
+            each = np.stack([m.factors, m.low, m.high, m.coarser], axis=1)
             kept += [each, offsets]
             movement.moves, movement.offsets, movement.codes = _at(each), _at(offsets), codes
         if moved.code is not None:
             kept.append(np.ascontiguousarray(moved.code, dtype=np.uint8))
             movement.code = _at(kept[-1])
+        if moved.weight is not None:
+            kept.append(np.ascontiguousarray(moved.weight, dtype=np.float64))
+            movement.weight = _at(kept[-1])
         return movement, kept
 
 
@@ -95,7 +99,11 @@ class _Matrix(ctypes.Structure):
             columns, kind = [np.ascontiguousarray(column, dtype=dtype) for column in whole], KINDS[dtype]
         addresses = _addresses(columns)
         seen = cls(
-            ctypes.cast(addresses, ctypes.c_void_p), width, kind, None if places is None else _at(places), None
+            ctypes.cast(addresses, ctypes.c_void_p),
+            width,
+            kind,
+            None if places is None else _at(places),
+            None,
         )
         seen.rows = len(columns[0] if places is None else places)
         seen.kept = (addresses, columns if places is None else [*columns, places])

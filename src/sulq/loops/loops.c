@@ -25,13 +25,16 @@ typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
    are those that come of them. */
 enum kind { DOUBLES, SHORTS, MEMBERS, INTS };
 
-/* What becomes of rows. First they move: `moves` has a factor and two bounds for each column, and `offsets` a number for
-   each of its codes, of which there are `codes`, with room for CODES. Then they are shortened: `norms` has a factor, an order and a limit for each of `many` norms. */
+/* What becomes of rows. First they move: `moves` has a factor, two bounds and another factor for each column, before and
+   after which they are whole numbers. Between the first factor and the bounds an offset is added: `offsets` has one for
+   each of its codes, of which there are `codes`, with room for CODES. Then each is multiplied by its weight, if there are
+   any. Then they are shortened: `norms` has a factor, an order and a limit for each of `many` norms. */
 typedef struct {
     const double *moves;
     const uint8_t *code;
     const double *offsets;
     int64_t codes;
+    const double *weight;
     const double *norms;
     int64_t many;
 } movement;
@@ -159,10 +162,10 @@ INLINE void pack_columns(matrix from, int64_t start, int64_t rows, double *strip
     }
 }
 
-/* A strip multiplied by the first of three numbers, moved by the offset of each row's code, and brought between the other
-   two. */
+/* A strip multiplied by the first of four numbers, moved by the offset of each row's code, brought between the next two,
+   multiplied by the last and truncated. */
 INLINE void move(double *strip, const double *by, const int64_t *code, const double *offsets, int64_t codes) {
-    double factor = by[0], low = by[1], high = by[2], offset[STRIP], first = offsets[0];
+    double factor = by[0], low = by[1], high = by[2], coarser = by[3], offset[STRIP], first = offsets[0];
     if (codes > SHORT_TABLE) {
         for (int64_t i = 0; i < STRIP; i++) offset[i] = offsets[code[i]];
     } else {
@@ -177,6 +180,7 @@ INLINE void move(double *strip, const double *by, const int64_t *code, const dou
         value = value < low ? low : value;
         strip[i] = value > high ? high : value;
     }
+    for (int64_t i = 0; i < STRIP && coarser != 1; i++) strip[i] = __builtin_trunc(strip[i] * coarser);
 }
 
 /* A strip on the grid of a norm, which is given as a factor, an order and a limit; and what it adds to the lengths. */
@@ -213,12 +217,14 @@ INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
     if (!from.movement) return;
     movement how = *from.movement;
     int64_t code[STRIP] = {0};
-    double lengths[STRIP] = {0};
+    double lengths[STRIP] = {0}, weight[STRIP] = {0};
+    if (how.weight) memcpy(weight, how.weight + start, sizeof(double) * (size_t)rows);
     if (how.codes > 1)
         for (int64_t i = 0; i < rows; i++) code[i] = how.code[start + i];
     for (int64_t j = 0; j < from.width; j++) {
         double *strip = strips + j * STRIP;
-        if (how.moves) move(strip, how.moves + 3 * j, code, how.offsets + j * CODES, how.codes);
+        if (how.moves) move(strip, how.moves + 4 * j, code, how.offsets + j * CODES, how.codes);
+        for (int64_t i = 0; i < STRIP && how.weight; i++) strip[i] *= weight[i];
         if (how.many) measure(strip, how.norms, lengths);
     }
     for (int64_t k = 0; k < how.many; k++) {

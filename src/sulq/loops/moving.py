@@ -15,19 +15,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Moves:
-    """How integers in columns move: times a factor, plus an offset, and brought between bounds.
+    """How integers in columns move: times a factor, plus an offset, between bounds, and to a coarser grid.
 
     Args:
         factors: one for each column.
         offsets: for each column, one for each code that a row can have; or a single one for all rows.
         low: what each column is raised to where it is less.
         high: what each column is lowered to where it is more.
+        coarser: what each column is multiplied by at last, to be truncated towards zero.
     """
 
     factors: Floats
     offsets: Floats
     low: Floats
     high: Floats
+    coarser: Floats
 
 
 class Norm(NamedTuple):
@@ -46,14 +48,15 @@ class Moved(Sequence[Floats]):
         columns: the columns as they are.
         moves: how they move, if they do.
         code: the code of each row, where offsets depend on one.
+        weight: what each row is multiplied by after it moved, if there is anything.
         norms: the norms, the first one first.
 
-    >>> moves = Moves(np.ones(2), np.array([[0.0, 1.0], [0.0, 2.0]]), np.zeros(2), np.full(2, 9.0))
+    >>> moves = Moves(np.ones(2), np.array([[0.0, 1.0], [0.0, 2.0]]), np.zeros(2), np.full(2, 9.0), np.ones(2))
     >>> columns, code = [np.array([3.0, 2.0]), np.array([4.0, 77.0])], np.array([0, 1])
     >>> Moved(columns, moves, code).rows
     array([[3., 3.],
            [4., 9.]])
-    >>> Moved(columns, moves, code, [Norm(2.0, 1, 7.0)]).rows
+    >>> Moved(columns, moves, code, norms=[Norm(2.0, 1, 7.0)]).rows
     array([[3., 1.],
            [4., 5.]])
     """
@@ -61,6 +64,7 @@ class Moved(Sequence[Floats]):
     columns: Sequence[NDArray[Any]]
     moves: Moves | None = None
     code: NDArray[Any] | None = None
+    weight: Floats | None = None
     norms: Sequence[Norm] = ()
 
     def __len__(self) -> int:
@@ -77,12 +81,18 @@ class Moved(Sequence[Floats]):
             values *= moves.factors[:, np.newaxis]
             values += moves.offsets if self.code is None else moves.offsets.take(self.code, axis=1)
             np.clip(values, moves.low[:, np.newaxis], moves.high[:, np.newaxis], out=values)
+            values *= moves.coarser[:, np.newaxis]
+            np.trunc(values, out=values)
+        if self.weight is not None:
+            values *= self.weight
         for factor, order, limit in self.norms:
             if factor != 1:
                 values *= factor
                 np.trunc(values, out=values)
             absolute = order == 1
-            length = np.abs(values).sum(axis=0) if absolute else np.sqrt(np.einsum("ij,ij->j", values, values))
+            length = (
+                np.abs(values).sum(axis=0) if absolute else np.sqrt(np.einsum("ij,ij->j", values, values))
+            )
             values *= np.where(length > limit, limit / np.maximum(length, 1.0), 1.0)
             np.trunc(values, out=values)
         return values

@@ -20,6 +20,10 @@ from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.renamed import moved
 
 MOST_CELLS = 2**26
+FEW_EDGES = 32
+"""Values are compared with each of so few edges, which takes less time than to search among them."""
+FEW_VALUES = 2**16
+"""So few possible values are looked up in a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +50,29 @@ class Bins(Node):
         return Code(len(names) + 1, (f"below {names[0]}", *between, f"{names[-1]} and up"))
 
     def value(self, batch: Batch) -> Values:
-        edges = self._on_grid(batch.scope)
-        return np.asarray(np.searchsorted(edges, batch.number(self.inner)[0], side="right"))
+        table, facts = self._table(batch.scope), batch.scope.number(self.inner)
+        if table is not None:
+            values = np.atleast_2d(batch.value(self.inner))[0]
+            return table.take(
+                values if facts.low[0] == 0 else values.astype(np.int64) - facts.low[0], mode="clip"
+            )
+        edges, values = self._on_grid(batch.scope), batch.number(self.inner)[0]
+        if len(edges) > FEW_EDGES:
+            return np.asarray(np.searchsorted(edges, values, side="right"))
+        codes = np.zeros(batch.rows, dtype=np.uint8)
+        for edge in edges:
+            codes += values >= edge
+        return codes
+
+    @once
+    def _table(self, scope: Scope) -> Values | None:
+        """The bin of every possible value, if those are few."""
+        facts = scope.number(self.inner)
+        low, high = int(facts.low[0]), int(facts.high[0])
+        if high - low >= FEW_VALUES:
+            return None
+        codes = np.searchsorted(self._on_grid(scope), np.arange(low, high + 1), side="right")
+        return codes.astype(np.min_scalar_type(len(self.edges)))
 
     @once
     def _on_grid(self, scope: Scope) -> Floats:

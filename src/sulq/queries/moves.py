@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sulq.loops import Moved, Moves, Norm
+from sulq import loops
+from sulq.loops import Moved, Moves, Norm, Step
 from sulq.queries.facts import Number
-from sulq.queries.scope import Batch, Floats, RowExpression, Scope
+from sulq.queries.scope import Batch, Floats, RowExpression, Scope, Values
 
 MOST_CODES = 2**8
+FEW_COLUMNS = 4
+"""So few columns are built before they are added up: the loop for products is for several."""
 
 
 @dataclass(frozen=True)
@@ -26,45 +29,74 @@ class MovedColumns:
         leaves: the column of each coordinate.
         moves: how the columns move.
         choice: what the offsets depend on; None if on nothing.
+        weight: a single number that each row is multiplied by, and its grid; None if by nothing.
         still: whether no coordinate moves.
     """
 
     leaves: tuple[RowExpression, ...]
     moves: Moves
     choice: RowExpression | None = None
+    weight: tuple[RowExpression, int] | None = None
     still: bool = False
 
     @classmethod
     def column(cls, leaf: RowExpression) -> MovedColumns:
         one = np.ones(1)
-        return cls((leaf,), Moves(one, np.zeros((1, 1)), -np.inf * one, np.inf * one), still=True)
+        return cls((leaf,), Moves(one, np.zeros((1, 1)), -np.inf * one, np.inf * one, one), still=True)
 
-    def finer(self, shift: int) -> MovedColumns | None:
-        """The vector on a grid this many bits finer; None stands for a coarser one, where values are truncated."""
-        if not 0 <= shift <= 64:
+    def on(self, shift: int) -> MovedColumns | None:
+        """The vector on a grid this many bits finer; None if that is not known to be a single step."""
+        m = self.moves
+        if shift == 0:
+            return self
+        if self.weight is not None or (m.coarser != 1).any() or abs(shift) > 64:
             return None
-        by, m = 2.0**shift, self.moves
-        scaled = Moves(by * m.factors, by * m.offsets, by * m.low, by * m.high)
-        return self if shift == 0 else MovedColumns(self.leaves, scaled, self.choice)
+        by = 2.0**shift
+        if shift > 0:
+            return replace(
+                self,
+                moves=Moves(by * m.factors, by * m.offsets, by * m.low, by * m.high, m.coarser),
+                still=False,
+            )
+        return replace(self, moves=replace(m, coarser=by * m.coarser), still=False)
 
     def plus(self, choice: RowExpression | None, offsets: Floats) -> MovedColumns | None:
-        """The vector plus public numbers; None if there are bounds or offsets already."""
+        """The vector plus public numbers; None if it has bounds or offsets, or is truncated, already."""
         m = self.moves
-        if m.offsets.any() or np.isfinite(m.low).any() or np.isfinite(m.high).any():
+        free = not m.offsets.any() and np.isinf(m.low).all() and np.isinf(m.high).all()
+        if not free or self.weight is not None or (m.coarser != 1).any():
             return None
-        return MovedColumns(self.leaves, Moves(m.factors, offsets, m.low, m.high), choice)
+        return replace(self, moves=replace(m, offsets=offsets), choice=choice, still=False)
 
-    def between(self, low: float, high: float) -> MovedColumns:
-        """The vector with every coordinate brought between two bounds."""
+    def between(self, low: float, high: float) -> MovedColumns | None:
+        """The vector with every coordinate brought between two bounds; None if it is truncated before."""
         m = self.moves
-        bounded = Moves(m.factors, m.offsets, m.low.clip(low, high), m.high.clip(low, high))
-        return MovedColumns(self.leaves, bounded, self.choice)
+        if self.weight is not None or (m.coarser != 1).any():
+            return None
+        return replace(
+            self, moves=replace(m, low=m.low.clip(low, high), high=m.high.clip(low, high)), still=False
+        )
+
+    def times(self, weight: RowExpression, bits: int) -> MovedColumns | None:
+        """The vector times a single number, which is taken on a grid; None if it is multiplied already."""
+        return replace(self, weight=(weight, bits)) if self.weight is None else None
+
+    def summed_as_read(self, steps: Sequence[Step]) -> bool:
+        """Whether it takes less time to add up the columns while they are read than to build them before."""
+        return len(self.leaves) >= FEW_COLUMNS and (not self.still or bool(steps))
 
     def matrix(self, batch: Batch, norms: Sequence[Norm] = ()) -> Moved:
         """The vector on a block of rows, after it was shortened to some norms."""
         code = None if self.choice is None else batch.code(self.choice)
         columns = batch.encoded([leaf.key for leaf in self.leaves])
-        return Moved(columns, None if self.still else self.moves, code, norms)
+        weight = None if self.weight is None else batch.number(*self.weight)[0]
+        return Moved(columns, None if self.still else self.moves, code, weight, norms)
+
+
+def column_sums(columns: Sequence[Values], rows: int, steps: Sequence[Step], weight: Floats | None) -> Floats:
+    """The sums of columns as they are read, which are not built: those of one group that has all rows."""
+    everyone = loops.Members(np.zeros(rows, dtype=np.uint8), 1)
+    return loops.product(everyone, columns, steps, weight)[0]
 
 
 def regrid(shift: int) -> list[Norm]:
@@ -75,7 +107,7 @@ def regrid(shift: int) -> list[Norm]:
 def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
     """Vectors laid end to end; None if their offsets depend on several choices."""
     choices = {part.choice.key: part.choice for part in parts if part.choice is not None}
-    if len(choices) > 1:
+    if len(choices) > 1 or any(part.weight is not None for part in parts):
         return None
     codes = max(part.moves.offsets.shape[1] for part in parts)
     offsets = [np.broadcast_to(m.offsets, (len(m.factors), codes)) for m in (part.moves for part in parts)]
@@ -86,9 +118,10 @@ def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
             np.concatenate(offsets),
             np.concatenate([part.moves.low for part in parts]),
             np.concatenate([part.moves.high for part in parts]),
+            np.concatenate([part.moves.coarser for part in parts]),
         ),
         next(iter(choices.values()), None),
-        all(part.still for part in parts),
+        still=all(part.still for part in parts),
     )
 
 

@@ -20,16 +20,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sulq import loops
 from sulq.errors import QueryError
 from sulq.loops.plain import Step, stepped
 from sulq.queries.facts import Code, Number
-from sulq.queries.moves import MovedColumns
+from sulq.queries.moves import MovedColumns, column_sums, regrid
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.wire import canonical, digest, shown
 
 MOST_DEPTH = 120
 """Python's stack, at five calls a level, has room for more in any program that is not deep itself."""
 ISIN_CHAIN = 32
+MANY_ROWS = 2**12
+"""Of fewer rows a single column is faster in NumPy, step by step."""
 NODES: dict[str, type[Node]] = {}
 """Every kind of row expression, by its name in forms."""
 
@@ -94,12 +97,25 @@ class Node(ABC):
             steps: what every row's value goes through first.
             weight: a number for each row, which its value is then multiplied by.
         """
+        moved = self.moved(batch.scope)
+        if moved is not None and moved.summed_as_read(steps) and not batch.knows(self):
+            return column_sums(moved.matrix(batch), batch.rows, steps, weight)
         values = stepped(batch.number(self), steps)
         return np.asarray(values.sum(axis=1) if weight is None else values @ weight)
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
-        """A number's coordinates on a grid, one by one; not copied where they are columns as encoded."""
-        return list(batch.number(self, on))
+        """A number's coordinates on a grid, one by one; not built where they are columns, or columns that move."""
+        moved = self.moved(batch.scope)
+        if moved is None or batch.knows(self):
+            return list(batch.number(self, on))
+        return moved.matrix(batch, regrid(on - batch.scope.number(self).bits))
+
+    def built(self, batch: Batch) -> Values | None:
+        """The value made in one pass, if it is columns that move and they are worth it."""
+        moved = self.moved(batch.scope)
+        if moved is None or moved.still or (len(moved.leaves) == 1 and batch.rows < MANY_ROWS):
+            return None
+        return loops.written(moved.matrix(batch), batch.room(self, len(moved.leaves)))
 
     def moved(self, scope: Scope) -> MovedColumns | None:
         """The value as columns that move by public numbers, if it is that."""
@@ -246,7 +262,11 @@ class Leaf(Node):
         return {self.key: self}
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
-        return batch.encoded([self.key]) if on == batch.scope.number(self).bits else super().coordinates(batch, on)
+        return (
+            batch.encoded([self.key])
+            if on == batch.scope.number(self).bits
+            else super().coordinates(batch, on)
+        )
 
     def moved(self, scope: Scope) -> MovedColumns | None:
         return MovedColumns.column(self) if isinstance(scope.facts(self), Number) else None

@@ -14,14 +14,12 @@ from sulq.errors import QueryError
 from sulq.queries.codes import MOST_CELLS
 from sulq.queries.expressions import Constant, col, measured, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
-from sulq.queries.moves import MovedColumns, joined_moves, regrid
+from sulq.queries.moves import MovedColumns, column_sums, joined_moves, regrid
 from sulq.queries.node import Leaf, Node, Operand
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
 FEATURE_BITS = 15
 TOP = 2**FEATURE_BITS - 1
-FEW_COLUMNS = 4
-"""So few are built before they are added up: the loop for products is for several."""
 SLACK = 1 - 2.0**-48
 
 
@@ -44,10 +42,10 @@ class Vector(Node):
         return joined(parts, common_bits(*parts))
 
     def value(self, batch: Batch) -> Values:
-        facts, moved = batch.scope.number(self), self.moved(batch.scope)
+        if (built := self.built(batch)) is not None:
+            return built
+        facts = batch.scope.number(self)
         values = batch.room(self, facts.width)
-        if moved is not None and not moved.still:
-            return loops.written(moved.matrix(batch), values)
         parts = [
             # On one grid the conversion to float64 and the copy below are one step.
             batch.value(part)
@@ -58,18 +56,12 @@ class Vector(Node):
         np.concatenate([part.reshape(-1) for part in parts], out=values.reshape(-1))
         return values
 
-    def sums(self, batch: Batch, steps: Sequence[loops.Step] = (), weight: Floats | None = None) -> Floats:
-        facts = batch.scope.number(self)
-        if facts.width < FEW_COLUMNS or self.moved(batch.scope) is None:
-            return super().sums(batch, steps, weight)
-        return column_sums(self.coordinates(batch, facts.bits), batch.rows, steps, weight)
-
     @once
     def moved(self, scope: Scope) -> MovedColumns | None:
         bits, parts = scope.number(self).bits, []
         for part in self.parts:
             moved = part.moved(scope)
-            finer = None if moved is None else moved.finer(bits - scope.number(part).bits)
+            finer = None if moved is None else moved.on(bits - scope.number(part).bits)
             if finer is None:
                 return None
             parts.append(finer)
@@ -78,9 +70,6 @@ class Vector(Node):
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
         if on == FEATURE_BITS and all(isinstance(part, Feature) for part in self.parts):
             return batch.encoded([part.key for part in self.parts])
-        moved = self.moved(batch.scope)
-        if moved is not None and not batch.knows(self):
-            return moved.matrix(batch, regrid(on - batch.scope.number(self).bits))
         return super().coordinates(batch, on)
 
 
@@ -292,14 +281,6 @@ def clip_norm(expression: str | Node, bound: float, order: int = 2) -> ClipNorm:
     [[0.6, 0.8], [0.0, 1.0]]
     """
     return ClipNorm(named(expression), bound, order)
-
-
-def column_sums(
-    columns: Sequence[Values], rows: int, steps: Sequence[loops.Step], weight: Floats | None
-) -> Floats:
-    """The sums of columns as they are read, which are not built: those of one group that has all rows."""
-    everyone = loops.Members(np.zeros(rows, dtype=np.uint8), 1)
-    return loops.product(everyone, columns, steps, weight)[0]
 
 
 def check_width(width: int) -> None:
