@@ -151,8 +151,17 @@ def moving(rng: np.random.Generator, n: int, columns: Any) -> loops.Moved:
 
 
 kinds = st.sampled_from(
-    ["shorts", "ints", "doubles", "members", "taken shorts", "taken ints", "taken doubles"]
-    + ["moved shorts", "moved ints", "moved taken shorts"]
+    [
+        "shorts",
+        "ints",
+        "doubles",
+        "members",
+        "taken shorts",
+        "taken ints",
+        "taken doubles",
+        "moved shorts",
+        "moved taken ints",
+    ]
 )
 bounds = st.sampled_from([(-math.inf, math.inf), (-500.0, 2.0**20), (-math.inf, 77.0)])
 factors = st.sampled_from([1.0, 0.5, 2.0**-11, 3 * 2.0**-4, -5.0])

@@ -1,4 +1,4 @@
-"""Rows that move and shrink, in NumPy: columns plus public offsets, and vectors brought to a public length."""
+"""Rows that move and shrink, in NumPy: columns plus public offsets, vectors brought to a public length."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Moves:
 
 
 class Norm(NamedTuple):
-    """A vector multiplied by `factor`, truncated towards zero, and shortened where it is longer than `limit`."""
+    """A vector times `factor`, truncated towards zero, and shortened where it is longer than `limit`."""
 
     factor: float
     order: int
@@ -51,7 +51,8 @@ class Moved(Sequence[Floats]):
         weight: what each row is multiplied by after it moved, if there is anything.
         norms: the norms, the first one first.
 
-    >>> moves = Moves(np.ones(2), np.array([[0.0, 1.0], [0.0, 2.0]]), np.zeros(2), np.full(2, 9.0), np.ones(2))
+    >>> one, offsets = np.ones(2), np.array([[0.0, 1.0], [0.0, 2.0]])
+    >>> moves = Moves(one, offsets, low=0 * one, high=9 * one, coarser=one)
     >>> columns, code = [np.array([3.0, 2.0]), np.array([4.0, 77.0])], np.array([0, 1])
     >>> Moved(columns, moves, code).rows
     array([[3., 3.],

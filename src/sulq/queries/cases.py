@@ -51,7 +51,7 @@ class Where(Node):
 
     @once
     def moved(self, scope: Scope) -> MovedColumns | None:
-        """Of one vector times this number or that: the vector times a number that depends on the condition."""
+        """One vector times this number or that is the vector times a number that depends on the condition."""
         facts, (first, vector), (second, other) = (
             scope.number(self),
             _multiple(self.then),

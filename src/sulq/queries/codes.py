@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from sulq import loops
 from sulq.errors import QueryError
-from sulq.queries.expressions import Constant, named, truncated
+from sulq.queries.expressions import named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, one_of
 from sulq.queries.node import Node
+from sulq.queries.public import public_list, public_numbers
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.renamed import moved
 
@@ -53,9 +53,9 @@ class Bins(Node):
         table, facts = self._table(batch.scope), batch.scope.number(self.inner)
         if table is not None:
             values = np.atleast_2d(batch.value(self.inner))[0]
-            return table.take(
-                values if facts.low[0] == 0 else values.astype(np.int64) - facts.low[0], mode="clip"
-            )
+            if facts.low[0] != 0 or values.dtype.kind not in "iu":
+                values = values.astype(np.int64) - facts.low[0]
+            return np.asarray(table.take(values))
         edges, values = self._on_grid(batch.scope), batch.number(self.inner)[0]
         if len(edges) > FEW_EDGES:
             return np.asarray(np.searchsorted(edges, values, side="right"))
@@ -281,22 +281,6 @@ def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Xor:
     [True, False]
     """
     return Xor(tuple(map(named, bits)), tuple(int(m) for m in mask))
-
-
-def public_numbers(values: object) -> tuple[float, ...]:
-    """Public numbers, all finite."""
-    constants = [Constant(value).constant for value in public_list(values)]
-    for constant in constants:
-        if isinstance(constant, str):
-            raise QueryError(f"a number is needed here, not {constant!r}")
-    return tuple(constants)  # type: ignore[arg-type]
-
-
-def public_list(values: object) -> tuple[Any, ...]:
-    """A list of public values, as a tuple."""
-    if not isinstance(values, tuple | list | np.ndarray):
-        raise QueryError(f"a list is needed here, not {values!r}")
-    return tuple(values)
 
 
 __getattr__ = moved(

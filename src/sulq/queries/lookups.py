@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.codes import public_list, public_numbers
 from sulq.queries.expressions import named, truncated
 from sulq.queries.facts import Number, number
 from sulq.queries.node import Node
+from sulq.queries.public import public_list, public_numbers
 from sulq.queries.scope import Batch, Scope, Values, once
 
 TABLE_BITS = 30

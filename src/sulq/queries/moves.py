@@ -6,7 +6,7 @@ Rows minus a public centre, or minus the centre that is nearest to them, are suc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,12 +96,17 @@ class MovedColumns:
 def column_sums(columns: Sequence[Values], rows: int, steps: Sequence[Step], weight: Floats | None) -> Floats:
     """The sums of columns as they are read, which are not built: those of one group that has all rows."""
     everyone = loops.Members(np.zeros(rows, dtype=np.uint8), 1)
-    return loops.product(everyone, columns, steps, weight)[0]
+    return np.asarray(loops.product(everyone, columns, steps, weight)[0])
 
 
 def regrid(shift: int) -> list[Norm]:
-    """Brings a vector to a grid `shift` bits finer, as `regridded` does: as a norm that nothing is too long for."""
-    return [Norm(2.0 ** max(-64, min(shift, 64)), 1, math.inf)] if shift else []
+    """Brings a vector to a grid `shift` bits finer, as `regridded` does: a norm that nothing exceeds."""
+    return [Norm(grid_factor(shift), 1, math.inf)] if shift else []
+
+
+def grid_factor(shift: int) -> float:
+    """What brings integers to a grid `shift` bits finer; more than 64 only where all is zero."""
+    return float(2.0 ** max(-64, min(shift, 64)))
 
 
 def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
@@ -126,7 +131,7 @@ def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
 
 
 def public_table(
-    expression: RowExpression, choices: dict[str, RowExpression], on: int, scope: Scope
+    expression: RowExpression, choices: Mapping[str, RowExpression], on: int, scope: Scope
 ) -> Floats | None:
     """An expression's value for each possible code of what it depends on; None if that is too much.
 

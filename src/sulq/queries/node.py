@@ -32,7 +32,7 @@ MOST_DEPTH = 120
 """Python's stack, at five calls a level, has room for more in any program that is not deep itself."""
 ISIN_CHAIN = 32
 MANY_ROWS = 2**12
-"""Of fewer rows a single column is faster in NumPy, step by step."""
+"""Of fewer rows a single column is faster in NumPy."""
 NODES: dict[str, type[Node]] = {}
 """Every kind of row expression, by its name in forms."""
 
@@ -104,7 +104,7 @@ class Node(ABC):
         return np.asarray(values.sum(axis=1) if weight is None else values @ weight)
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
-        """A number's coordinates on a grid, one by one; not built where they are columns, or columns that move."""
+        """A number's coordinates on a grid, one by one; not built where they are columns, moved or not."""
         moved = self.moved(batch.scope)
         if moved is None or batch.knows(self):
             return list(batch.number(self, on))
@@ -122,17 +122,11 @@ class Node(ABC):
         return None
 
     def choices(self) -> dict[str, Node] | None:
-        """The choices in public tables that the value depends on, by key; None if it depends on more of a row."""
-        children = _children(self)
-        if not children:
-            return None if self.leaves() else {}
-        choices: dict[str, Node] = {}
-        for child in children:
-            of_child = child.choices()
-            if of_child is None:
-                return None
-            choices |= of_child
-        return choices
+        """The choices of public tables that the value depends on, by key; None if it depends on more."""
+        of_children = [child.choices() for child in _children(self)]
+        if None in of_children or (not of_children and self.leaves()):
+            return None
+        return {key: choice for choices in of_children if choices for key, choice in choices.items()}
 
     def breadth(self, scope: Scope) -> int:
         """The most numbers a row that summing this builds on its way."""
@@ -141,8 +135,7 @@ class Node(ABC):
     @once
     def densest(self, scope: Scope) -> int:
         """The widest value among this expression and all it is made of."""
-        facts = scope.facts(self)
-        width = facts.width if isinstance(facts, Number) else 1
+        width = facts.width if isinstance(facts := scope.facts(self), Number) else 1
         return max([width, *(child.densest(scope) for child in _children(self))])
 
     def described(self) -> str:
@@ -262,11 +255,8 @@ class Leaf(Node):
         return {self.key: self}
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
-        return (
-            batch.encoded([self.key])
-            if on == batch.scope.number(self).bits
-            else super().coordinates(batch, on)
-        )
+        same = on == batch.scope.number(self).bits
+        return batch.encoded([self.key]) if same else super().coordinates(batch, on)
 
     def moved(self, scope: Scope) -> MovedColumns | None:
         return MovedColumns.column(self) if isinstance(scope.facts(self), Number) else None

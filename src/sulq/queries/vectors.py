@@ -14,7 +14,7 @@ from sulq.errors import QueryError
 from sulq.queries.codes import MOST_CELLS
 from sulq.queries.expressions import Constant, col, measured, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
-from sulq.queries.moves import MovedColumns, column_sums, joined_moves, regrid
+from sulq.queries.moves import MovedColumns, column_sums, grid_factor, joined_moves, regrid
 from sulq.queries.node import Leaf, Node, Operand
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
@@ -184,8 +184,11 @@ class ClipNorm(Node):
     def _norms(self, scope: Scope) -> tuple[Node, list[loops.Norm]]:
         """What is shortened to one norm after the other, and those norms, the first one first."""
         inner = self._inner(scope)
-        [(factor, *_)] = regrid(inner.bits - scope.number(self.inner).bits) or [(1.0,)]
-        norm = loops.Norm(factor, self.order, float(self._bound(inner)) * SLACK)
+        norm = loops.Norm(
+            grid_factor(inner.bits - scope.number(self.inner).bits),
+            self.order,
+            float(self._bound(inner)) * SLACK,
+        )
         if not isinstance(self.inner, ClipNorm):
             return self.inner, [norm]
         base, norms = self.inner._norms(scope)
