@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from sulq.errors import SchemaError
 
-N = TypeVar("N", int, float)
 OTHER = "(other)"
 """The level of a category for all values that are not declared."""
 
@@ -63,20 +62,6 @@ class Numeral(Settings):
         """Whether there is no rule, so that a text is a number as programs write it."""
         return self.thousands is None and self.decimal == "." and not self.strip
 
-    def _bounds(self, read: Callable[[str, Any], N]) -> tuple[N, N]:
-        """The bounds as they were declared, read and checked."""
-        low, high = (read(side, getattr(self, side)) for side in ("low", "high"))
-        if not low <= high:
-            raise SchemaError(f"low = {low} must not exceed high = {high}")
-        return low, high
-
-    def _settle(self, low: N, high: N, missing: N) -> None:
-        """Check what stands for a missing number, and the rules, and keep what was read."""
-        if not low <= missing <= high:
-            raise SchemaError(f"missing = {missing} must lie between low = {low} and high = {high}")
-        self._check_rules()
-        fill(self, low=low, high=high, missing=missing)
-
     def _check_rules(self) -> None:
         if self.thousands is not None and self.thousands not in SEPARATORS:
             allowed = " ".join(map(repr, SEPARATORS))
@@ -119,11 +104,16 @@ class Real(Numeral):
     missing: float | None = None
 
     def __post_init__(self) -> None:
-        low, high = self._bounds(_finite)
+        low, high = (_finite(side, getattr(self, side)) for side in ("low", "high"))
+        if not low <= high:
+            raise SchemaError(f"low = {low} must not exceed high = {high}")
         if 0 < max(abs(low), abs(high)) < 1e-200 or max(abs(low), abs(high)) > 1e200:
             raise SchemaError("bounds must lie between 1e-200 and 1e200 in magnitude: rescale the column")
         missing = low / 2 + high / 2 if self.missing is None else _finite("missing", self.missing)
-        self._settle(low, high, missing)
+        if not low <= missing <= high:
+            raise SchemaError(f"missing = {missing} must lie between low = {low} and high = {high}")
+        self._check_rules()
+        fill(self, low=low, high=high, missing=missing)
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,11 +139,16 @@ class Integer(Numeral):
     missing: int | None = None
 
     def __post_init__(self) -> None:
-        low, high = self._bounds(_whole)
+        low, high = (_whole(side, getattr(self, side)) for side in ("low", "high"))
+        if not low <= high:
+            raise SchemaError(f"low = {low} must not exceed high = {high}")
         if max(abs(low), abs(high)) >= 2**63:
             raise SchemaError("integer bounds must fit 64 bits: declare the column as real")
         missing = (low + high) // 2 if self.missing is None else _whole("missing", self.missing)
-        self._settle(low, high, missing)
+        if not low <= missing <= high:
+            raise SchemaError(f"missing = {missing} must lie between low = {low} and high = {high}")
+        self._check_rules()
+        fill(self, low=low, high=high, missing=missing)
 
 
 @dataclass(frozen=True, repr=False)
