@@ -98,8 +98,9 @@ class Node(ABC):
             weight: a number for each row, which its value is then multiplied by.
         """
         moved = self.moved(batch.scope)
-        if moved is not None and moved.summed_as_read(steps) and not batch.knows(self):
-            return column_sums(moved.matrix(batch), batch.rows, steps, weight)
+        if moved is not None and moved.summed_as_read(steps):
+            columns = self.coordinates(batch, batch.scope.number(self).bits)
+            return column_sums(columns, batch.rows, steps, weight)
         values = stepped(batch.number(self), steps)
         return np.asarray(values.sum(axis=1) if weight is None else values @ weight)
 
