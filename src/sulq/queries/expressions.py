@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -124,6 +125,7 @@ class Constant(Node):
             value = int(value) if float(value).is_integer() else float(value) if abs(value) > 1e-200 else 0
         object.__setattr__(self, "constant", value)
 
+    @cached_property
     def grid(self) -> tuple[int, int, bool]:
         """Its grid, its value there, and whether anything was truncated."""
         exact = Fraction(self._number())
@@ -135,11 +137,11 @@ class Constant(Node):
         return bits, truncated(exact, bits), bits < twos
 
     def facts(self, scope: Scope) -> Number | Code:
-        bits, value, rounded = self.grid()
+        bits, value, rounded = self.grid
         return number(bits, np.array([value]), np.array([value]), rounded=rounded)
 
     def value(self, batch: Batch) -> Values:
-        return np.broadcast_to(np.float64(self.grid()[1]), (1, batch.rows))
+        return np.broadcast_to(np.float64(self.grid[1]), (1, batch.rows))
 
     def densest(self, scope: Scope) -> int:
         return 1
