@@ -306,3 +306,27 @@ def test_edges_of_bins_beyond_the_bounds_cut_nothing() -> None:
     assert (median.low, median.high) == (0, 49) or (median.low, median.high) == (50, 98)
     with pytest.raises(sulq.QueryError, match="no edge in bins is between the bounds of 'age', 0 and 99"):
         sulq.Table(medians=["age"], bins={"age": [-5, 0, 200]}).learn(people().exact())
+
+
+@pytest.mark.parametrize("where", [col("age") > 500, col("cost") > 1e6])
+def test_a_quantile_of_nobody_tells_nothing(where: Any) -> None:
+    """Of no rows every number is a quantile: 0 with certainty would be a made-up fact."""
+    table = sulq.Table(["sick"], medians=["age"], where=where).learn(people().exact())
+    median = table.figures("median age")
+    assert (median.low == 0).all() and (median.high == 99).all() and not median.telling.any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "edges"),
+    [
+        (sulq.Real(0, 0.5), 0.5, [0.25, 0.5]),
+        (sulq.Real(0, 1e-199), 0.0, []),
+        (sulq.Real(-1e200, 1e200), 1, []),
+    ],
+)
+def test_quantiles_of_odd_columns_are_found_and_shown(kind: Any, value: float, edges: list[float]) -> None:
+    source = sulq.open({"x": [value] * 4}, {"x": kind})
+    table = sulq.Table(medians=["x"], bins={"x": edges} if edges else {}).learn(source.exact())
+    median = table.figures("median x")
+    assert median.low <= value <= median.high and median.telling
+    assert "median x" in table.describe()

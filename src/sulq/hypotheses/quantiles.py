@@ -98,6 +98,8 @@ class NestedCounts:
         off = _off(tree, laws, level, beta / 2 / max(1, levels[0].cells.size))
         first = np.logical_and.accumulate(below + off < 0, axis=-1).sum(axis=-1)
         last = many - np.logical_and.accumulate((below - off >= 0)[..., ::-1], axis=-1).sum(axis=-1)
+        nobody = parts.sum(axis=-1) <= 0  # then any number would do
+        first, last = np.where(nobody, 0, first), np.where(nobody, many, last)
         edges = np.array(self._edges)
         low, high = edges[first], edges[last]
         if self.integers:  # what is below a whole number is at most the one before

@@ -8,6 +8,8 @@ MOST_INTERVALS = 4096
 FEWEST_INTERVALS = 64
 OCTAVES = 16
 """How often the distance to 0 is halved: amounts of money and the like are crowded there."""
+TINY = 1e-200
+"""No constant of an expression is smaller, but for 0."""
 DEEPER = (64, 513)
 """From so many intervals on, counts of coarser intervals pay: one level of them, then two. It makes the rows
 below an edge most certain where noise is Laplace's, which pays for each level what the others lose."""
@@ -47,7 +49,7 @@ def quantile_edges(low: float, high: float, integers: bool, most: int = MOST_INT
     edges |= {zero}
     if integers:
         edges = {float(math.floor(edge)) for edge in edges}
-    return tuple(sorted(edge for edge in edges if low < edge < high))
+    return tuple(sorted(edge for edge in edges if low < edge < high and (abs(edge) > TINY or edge == 0)))
 
 
 def nested(edges: tuple[float, ...]) -> list[tuple[float, ...]]:
