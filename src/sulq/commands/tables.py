@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
-from rich.markup import escape
+from rich import markup
 from rich.table import Table
 
 from sulq.ledger.accounts import ANALYST, default_of, standing
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import amount
+from sulq.pictures.svg import clean
 from sulq.schema import Boolean, Category, Date, Kind, Schema
 
 
@@ -79,6 +80,11 @@ def _entries(ledger: Ledger) -> Table:
         ]
         table.add_row(*cells)
     return table
+
+
+def escape(text: str) -> str:
+    """A name that others chose, as text that means nothing to a terminal or to rich."""
+    return markup.escape(clean(text))
 
 
 def _short(question: str) -> str:
