@@ -214,8 +214,18 @@ class Category(Settings):
         values: dict[str, str] = {}
         for spelling, value in (*zip(self.values, self.values, strict=True), *self.aliases):
             other = values.setdefault(self._folded(spelling), value)
+            if spelling not in self.values:
+                other = self._as_number(spelling) or other
             if other != value:
                 raise SchemaError(f"by its rules {spelling!r} would stand for both {other!r} and {value!r}")
+
+    def _as_number(self, spelling: str) -> str | None:
+        """The value that equals a spelling as a number: where all values are numbers, 1.0 and 01 are 1."""
+        try:
+            numbers = {float(value): value for value in reversed(self.values)}
+            return numbers.get(float(spelling))
+        except ValueError:
+            return None
 
     @property
     def written_plainly(self) -> bool:
