@@ -1,4 +1,7 @@
-"""The kinds of columns: what any cell of one could hold, as public knowledge, and how its texts are read."""
+"""The kinds of columns: what any cell of one could hold, as public knowledge, and how its texts are read.
+
+This module is long because each kind explains all of its rules, also those that it shares with another.
+"""
 
 from __future__ import annotations
 
@@ -222,8 +225,7 @@ class Category(Settings):
     def _as_number(self, spelling: str) -> str | None:
         """The value that equals a spelling as a number: where all values are numbers, 1.0 and 01 are 1."""
         try:
-            numbers = {float(value): value for value in reversed(self.values)}
-            return numbers.get(float(spelling))
+            return {float(value): value for value in reversed(self.values)}.get(float(spelling))
         except ValueError:
             return None
 
