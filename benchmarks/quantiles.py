@@ -44,7 +44,7 @@ def section() -> str:
         f"{REPETITIONS} runs ± its standard error, over the five: how far off in the column's unit, and in ranks (how many rows lie between",
         "the answer and the quantile; 0 if the answer is one). OpenDP 0.16 has two ways: a choice for each quantile with a fifth of",
         "ε (`make_private_quantile`), and a tree of counts (`make_b_ary_tree` with the branching factor it proposes, made",
-        f"consistent, rounded down to whole numbers). Both need candidates: all whole numbers up to {MOST_LISTED:,}, or {CANDIDATES:,} that are evenly spaced, or sulq's own",
+        f"consistent, rounded down to whole numbers). Both need candidates: all whole numbers if the bound is at most {MOST_LISTED:,}, else {CANDIDATES:,} that are evenly spaced, or sulq's own",
         "edges; the best of these in each cell is shown. Inside: how many of sulq's quantiles were within the bounds that it states",
         "at 95 %. In the second table there is the median alone, for all of ε. A peer that is ahead is in bold.",
         "",

@@ -80,7 +80,10 @@ def noisy(known: bool) -> NestedCounts:
         counts = np.histogram(VALUES, [-1, *(edge - 0.5 for edge in edges), 700])[0]
         levels.append(IntervalCounts((), counts + noise.sample(len(counts)).astype(float), law, edges))
     everything = np.array([3000.0])
-    rows = IntervalCounts((), everything, Exactly()) if known else IntervalCounts((), everything + 7, law)
+    if known:
+        rows = IntervalCounts((), everything, Exactly())
+    else:
+        rows = IntervalCounts((), everything + noise.sample(1).astype(float), law)
     return NestedCounts((rows,), tuple(levels), (0.0, 699.0), integers=True)
 
 
@@ -88,7 +91,8 @@ def noisy(known: bool) -> NestedCounts:
 def test_intervals_hold_as_often_as_stated_and_are_not_much_too_wide(known: bool) -> None:
     """60 runs at β = 0.2: one that holds with 0.8 fails 30 times or more with a chance of 1e-7.
 
-    The intervals are as wide as the noise makes them: 60 rows to both sides at most, of the 3,000.
+    Intervals hold more often than that: 150 runs had 1 failure at most. They held 147 rows of the 3,000 on
+    average, with a standard error of 1.4; 200 would be an interval a third too wide.
     """
     failed, wide = dict.fromkeys((0.1, 0.5, 0.9), 0), []
     for _ in range(60):
@@ -100,16 +104,20 @@ def test_intervals_hold_as_often_as_stated_and_are_not_much_too_wide(known: bool
             between = np.searchsorted(VALUES, [figures.low, figures.high + 1])
             wide.append(between[1] - between[0])
     assert max(failed.values()) < 30
-    assert np.mean(wide) < 1500
+    assert np.mean(wide) < 200
 
 
 def test_a_tree_comes_closer_than_its_finest_counts_alone() -> None:
-    """Ranks of 40 medians: the mean of their errors is less than half of what flat counts give.
+    """The mean error of 40 medians, in ranks: 11 in 150 runs, with a deviation of 13 in a single one.
 
-    With noise of scale 10/3, which costs the same, the error of flat counts has a deviation of 60 rows.
+    Flat counts with noise of scale 10/3, which cost the same, were 86 off, with a deviation of 38.
     """
-    ranks = [np.searchsorted(VALUES, float(noisy(True).quantiles(0.5, (), 0.05).value)) for _ in range(40)]
-    assert np.mean(np.abs(np.array(ranks) - 1500)) < 120
+    off = []
+    for _ in range(40):
+        median = float(noisy(True).quantiles(0.5, (), 0.05).value)
+        first, last = np.searchsorted(VALUES, [median, median + 1])
+        off.append(max(0, first - 1500, 1500 - last))
+    assert np.mean(off) < 30
 
 
 def test_errors_that_go_together_add_up_along_few_counts() -> None:
