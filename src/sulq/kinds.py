@@ -1,4 +1,7 @@
-"""The kinds of columns: what any cell of one could hold, as public knowledge, and how its texts are read."""
+"""The kinds of columns: what any cell of one could hold, as public knowledge, and how its texts are read.
+
+This module is long because each kind explains all of its rules, also those that it shares with another.
+"""
 
 from __future__ import annotations
 
@@ -206,8 +209,17 @@ class Category(Settings):
         values: dict[str, str] = {}
         for spelling, value in (*zip(self.values, self.values, strict=True), *self.aliases):
             other = values.setdefault(self._folded(spelling), value)
+            if spelling not in self.values:
+                other = self._as_number(spelling) or other
             if other != value:
                 raise SchemaError(f"by its rules {spelling!r} would stand for both {other!r} and {value!r}")
+
+    def _as_number(self, spelling: str) -> str | None:
+        """The value that equals a spelling as a number: where all values are numbers, 1.0 and 01 are 1."""
+        try:
+            return {float(value): value for value in reversed(self.values)}.get(float(spelling))
+        except ValueError:
+            return None
 
     @property
     def written_plainly(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import hypothesis.strategies as st
@@ -16,8 +15,7 @@ from hypothesis import given
 
 import sulq
 from sulq.hypotheses.figures import whole_numbers
-from sulq.hypotheses.quantiles import Histogram
-from sulq.learners.table import even_edges
+from sulq.hypotheses.quantiles import IntervalCounts, NestedCounts
 from sulq.talk.laws import Exactly
 
 col = sulq.col
@@ -167,7 +165,10 @@ def test_whole_numbers_are_not_negative_and_add_up(cells: list[float]) -> None:
 def test_without_noise_a_quantile_is_within_its_interval(values: list[int], level: float) -> None:
     edges = (0.0, 1.0, 3.0, 8.0, 9.0, 15.0, 20.0)
     counts = np.histogram(np.array(values), [*edges[:-1], 21])[0].astype(float)
-    figures = Histogram(counts, Exactly(), edges, integers=True).quantiles(level, (), 0.05)
+    finest = IntervalCounts((), counts, Exactly(), edges[1:-1])
+    coarse = IntervalCounts((), np.add.reduceat(counts, [0, 2, 4]), Exactly(), (3.0, 9.0))
+    rows = IntervalCounts((), counts.sum(keepdims=True), Exactly())
+    figures = NestedCounts((rows,), (coarse, finest), (0.0, 20.0), integers=True).quantiles(level, (), 0.05)
     assert figures.low <= quantile(values, level) <= figures.high
     assert figures.low <= figures.value <= figures.high
 
@@ -249,7 +250,7 @@ def test_nothing_is_asked_or_paid_for_twice() -> None:
         ["ward"], sums=["cost"], medians=["age"], quantiles={"age": [0.1, 0.9]}, means=["age"]
     )
     [queries] = [next(learner.rounds(people().schema)).queries]
-    assert len(queries) == 5  # cells, all rows, the sum, ages between edges, ages added up
+    assert len(queries) == 6  # cells, all rows, the sum, ages between all edges and a few, ages added up
     curator = people().curator(epsilon=1)
     replace(learner, share="1/2").learn(curator)
     assert curator.spent == sulq.privacy.budget.PureDP("1/2").epsilon
@@ -297,16 +298,6 @@ def test_a_figure_that_is_not_there_is_refused() -> None:
     for name, by in (("mean cost", None), ("count", ["sick"]), ("count", ["ward", "ward"])):
         with pytest.raises(sulq.QueryError, match="there is no"):
             table.figures(name, by)
-
-
-@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.booleans())
-def test_edges_increase_and_are_within_the_bounds(low: float, wide: float, integers: bool) -> None:
-    if integers:
-        low, wide = float(round(low)), float(round(wide) + 128)
-    edges = even_edges(low, low + wide, integers)
-    assert all(a < b for a, b in pairwise(edges))
-    assert low < edges[0] and edges[-1] < low + wide and 31 <= len(edges) <= 42
-    assert not integers or all(edge.is_integer() for edge in edges)
 
 
 DROPPED: dict[str, Any] = SCHEMA | {
@@ -401,3 +392,35 @@ def test_figures_of_dates_are_dates() -> None:
     day = r"2000-\d\d-\d\d"
     assert re.search(rf"{day} \({day} to {day}\)", noisy) or re.search(rf" {day}$", noisy, re.MULTILINE)
     assert table.figures("median born").value == 4, "as numbers they are days since the first"
+
+
+def test_edges_of_bins_beyond_the_bounds_cut_nothing() -> None:
+    table = sulq.Table(medians=["age"], bins={"age": [-5, 0, 50, 99, 200]}).learn(people().exact())
+    median = table.figures("median age")
+    assert (median.low, median.high) == (0, 49) or (median.low, median.high) == (50, 98)
+    with pytest.raises(sulq.QueryError, match="no edge in bins is between the bounds of 'age', 0 and 99"):
+        sulq.Table(medians=["age"], bins={"age": [-5, 0, 200]}).learn(people().exact())
+
+
+@pytest.mark.parametrize("where", [col("age") > 500, col("cost") > 1e6])
+def test_a_quantile_of_nobody_tells_nothing(where: Any) -> None:
+    """Of no rows every number is a quantile: 0 with certainty would be a made-up fact."""
+    table = sulq.Table(["sick"], medians=["age"], where=where).learn(people().exact())
+    median = table.figures("median age")
+    assert (median.low == 0).all() and (median.high == 99).all() and not median.telling.any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "edges"),
+    [
+        (sulq.Real(0, 0.5), 0.5, [0.25, 0.5]),
+        (sulq.Real(0, 1e-199), 0.0, []),
+        (sulq.Real(-1e200, 1e200), 1, []),
+    ],
+)
+def test_quantiles_of_odd_columns_are_found_and_shown(kind: Any, value: float, edges: list[float]) -> None:
+    source = sulq.open({"x": [value] * 4}, {"x": kind})
+    table = sulq.Table(medians=["x"], bins={"x": edges} if edges else {}).learn(source.exact())
+    median = table.figures("median x")
+    assert median.low <= value <= median.high and median.telling
+    assert "median x" in table.describe()

@@ -14,6 +14,7 @@ from sulq.commands.arguments import add_csv, add_data
 from sulq.commands.terminal import print_utf8
 from sulq.inspection.findings import NOTICE, Finding, Inspection
 from sulq.inspection.inspect import inspect
+from sulq.pictures.svg import clean
 
 
 def add_check(commands: Any) -> None:
@@ -63,7 +64,7 @@ def _show(inspection: Inspection, console: Console) -> None:
     for finding in inspection.findings:
         style = "yellow" if finding.worry else "dim"
         many = f"{finding.many:,} ({finding.many / max(1, finding.of):.1%})".replace("%", " %")
-        table.add_row(Text(finding.where), Text(finding.what, style), many, _details(finding))
+        table.add_row(Text(clean(finding.where)), Text(clean(finding.what), style), many, _details(finding))
     console.print(Text(f"{rows}\n"))
     console.print(table)
     if inspection.worry:
@@ -76,9 +77,9 @@ def _show(inspection: Inspection, console: Console) -> None:
 
 
 def _details(finding: Finding) -> Text:
-    lines = [Text(finding.effect)]
+    lines = [Text(clean(finding.effect))]
     if finding.spellings:
         spellings = ", ".join(f"{spelling!r} {many:,}×" for spelling, many in finding.spellings.items())
-        lines.append(Text(spellings, "cyan"))
-    lines += [Text(f"→ {line}", "green") for line in finding.try_]
+        lines.append(Text(clean(spellings), "cyan"))
+    lines += [Text(f"→ {clean(line)}", "green") for line in finding.try_]
     return Text("\n").join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rich.markup import escape
+from rich import markup
 from rich.table import Table
 
 from sulq.faces import could_hold, missing_becomes
@@ -10,6 +10,7 @@ from sulq.ledger.accounts import ANALYST, default_of, standing
 from sulq.ledger.face import question_in_words, time_of
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import amount
+from sulq.pictures.svg import clean
 from sulq.schema import Schema
 
 
@@ -79,3 +80,8 @@ def _entries(ledger: Ledger) -> Table:
         ]
         table.add_row(*cells)
     return table
+
+
+def escape(text: str) -> str:
+    """A name that others chose, as text that means nothing to a terminal or to rich."""
+    return markup.escape(clean(text))

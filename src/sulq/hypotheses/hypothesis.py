@@ -16,8 +16,9 @@ from sulq.errors import QueryError
 from sulq.hypotheses.forms import hints_of, needed, plain_of, stated, value_of
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
-from sulq.queries.arithmetic import And, Compare, Not
+from sulq.queries.arithmetic import Add, And, Compare, Multiply, Not, Or
 from sulq.queries.attributes import looked_at
+from sulq.queries.date_parts import DatePart, YearsAt
 from sulq.queries.expressions import Column, Constant, Known
 from sulq.queries.former import upgraded
 from sulq.queries.node import Node, Operand, operand
@@ -28,6 +29,7 @@ from sulq.sources.opening import open as open_source
 from sulq.wire import entry, members, of_json, reading, versioned
 
 T = TypeVar("T", bound="Hypothesis")
+SIGNS: dict[type[Node], str] = {Add: "+", Multiply: "*", And: "and", Or: "or"}
 VERSION = 1
 """Of the text of a hypothesis."""
 KINDS: dict[str, type[Hypothesis]] = {}
@@ -257,17 +259,41 @@ def enumerated(names: Sequence[object]) -> str:
 
 
 def words(expression: Node) -> str:
-    """A literal as people would say it."""
-    if isinstance(expression, Column):
-        return expression.name
-    if isinstance(expression, Constant):
-        return str(expression.constant)
-    if isinstance(expression, Not):
-        return f"not {words(expression.inner)}"
-    if isinstance(expression, Compare):
-        return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
-    if isinstance(expression, And):
-        return f"{words(expression.left)} and {words(expression.right)}"
-    if isinstance(expression, Known):
-        return f"{expression.name} known"
+    """An expression as people would say it.
+
+    >>> from sulq.queries.expressions import col
+    >>> words((col("age") >= 18) & ~(col("sick") | (col("cost") * 2 > 9)))
+    'age >= 18 and not (sick or cost * 2 > 9)'
+    >>> words(col("age") - 1), words(col("born").year()), words(col("born").years_at("2024-01-01"))
+    ('age - 1', 'year of born', 'years from born to 2024-01-01')
+    """
+    match expression:
+        case Column():
+            return expression.name
+        case Known():
+            return f"{expression.name} known"
+        case Constant():
+            return str(expression.constant)
+        case Not():
+            return f"not {_part(expression.inner, expression)}"
+        case Compare():
+            return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
+        case Add(right=Multiply(left=Constant(constant=-1)) as less):
+            return f"{words(expression.left)} - {_part(less.right, less)}"
+        case Add() | Multiply() | And() | Or():
+            return f" {SIGNS[type(expression)]} ".join(
+                _part(side, expression) for side in (expression.left, expression.right)
+            )
+        case DatePart():
+            return f"{expression.part} of {words(expression.inner)}"
+        case YearsAt():
+            return f"years from {words(expression.inner)} to {expression.day}"
     return expression.wire
+
+
+def _part(expression: Node, of: Node) -> str:
+    """An expression as part of another one, in brackets where it would be misread."""
+    loose = isinstance(expression, Add | Multiply | And | Or | Compare) and type(expression) is not type(of)
+    bare = isinstance(of, And | Or | Not) and isinstance(expression, Add | Multiply)
+    tight = isinstance(of, And | Or) and isinstance(expression, Compare)
+    return f"({words(expression)})" if loose and not bare and not tight else words(expression)

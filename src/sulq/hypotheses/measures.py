@@ -177,7 +177,9 @@ def _days(dates: Date, value: float, low: float, high: float) -> str:
 
 
 def _range(value: float, low: float, high: float) -> str:
+    if low == high:
+        return with_error(value, 0)
     whole = all(float(x).is_integer() for x in (value, low, high))
     digits = 0 if whole else max(0, 1 - math.floor(math.log10(high - low)))
     show = [f"{round(x, digits) + 0.0:,.{digits}f}".replace("-", "−") for x in (value, low, high)]
-    return with_error(value, 0) if low == high else f"{show[0]} ({show[1]} to {show[2]})"
+    return f"{show[0]} ({show[1]} to {show[2]})"

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from sulq.errors import QueryError
 from sulq.hypotheses import figures
 from sulq.hypotheses.consistency import Consistent, MarginalSums
 from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred, known_rows
-from sulq.hypotheses.quantiles import Histogram
+from sulq.hypotheses.quantiles import IntervalCounts, NestedCounts
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
+
+NO_ANSWER = "a table has an answer for each of its measures"
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class TableAnswers:
             return figures.counts(self._counts, kept, beta, whole)
         assert measure.value is not None
         if measure.level is not None:
-            return self._histogram(measure.value).quantiles(measure.level, kept, beta)
+            return self._nested_counts(measure.value).quantiles(measure.level, kept, beta)
         if measure.kind == "sum":
             return figures.sums(*self._answer_to(measure.value, False).numbers(self.shape), kept, beta)
         value, middle = centred(self.schema, measure.value)
@@ -76,12 +80,27 @@ class TableAnswers:
     def _has(self, value: Node) -> bool:
         return any(each.value is not None and each.value.key == value.key for each in self.asked)
 
-    def _histogram(self, value: Node) -> Histogram:
-        answered = self._answer_to(value, True)
-        low, high = bounds_of(self.schema, value)
-        edges = (low, *answered.edges, high)
+    def _nested_counts(self, value: Node) -> NestedCounts:
+        every = tuple(range(len(self.by)))
+        levels = sorted(
+            (
+                each
+                for each in self.asked
+                if each.edges and each.value is not None and each.value.key == value.key
+            ),
+            key=lambda each: len(each.edges),
+        )
+        if not levels or any(each.axes != every for each in levels):
+            raise QueryError(NO_ANSWER)
+        counted = (
+            IntervalCounts(every, *each.numbers((*self.shape, len(each.edges) + 1)), each.edges)
+            for each in levels
+        )
+        known = known_rows(self.schema, value)
+        counts = self._rows_of(value).sums if known is None or self._has(known) else ()
+        rows = (IntervalCounts(sums.axes, sums.values[..., np.newaxis], sums.law) for sums in counts)
         whole = scope_of(self.schema).number(value).bits == 0
-        return Histogram(*answered.numbers((*self.shape, len(edges) - 1)), edges, whole)
+        return NestedCounts(tuple(rows), tuple(counted), bounds_of(self.schema, value), whole)
 
     @property
     def _counts(self) -> Consistent:
@@ -99,4 +118,4 @@ class TableAnswers:
             same = (None if each.value is None else each.value.key) == key
             if same and bool(each.edges) == edges and each.axes == every:
                 return each
-        raise QueryError("a table has an answer for each of its measures")
+        raise QueryError(NO_ANSWER)

@@ -177,11 +177,12 @@ class Tabulation(Hypothesis):
     def describe(self) -> str:
         rows, grey = self._rows()
         rows = [
-            [f"[{text}]" if quiet else text for text, quiet in zip(*line, strict=True)]
+            [f"[{clean(text)}]" if quiet else clean(text) for text, quiet in zip(*line, strict=True)]
             for line in zip(rows, grey, strict=True)
         ]
         more = [f"… {len(rows) - MOST_LINES:,} more rows"] if len(rows) > MOST_LINES else []
-        grid = plain_table([*self.axes, *self.names], rows[:MOST_LINES], len(self.axes))
+        headings = [clean(name) for name in (*self.axes, *self.names)]
+        grid = plain_table(headings, rows[:MOST_LINES], len(self.axes))
         return "\n".join([grid, *more, *([self.note] if self.note else [])])
 
     @property
@@ -206,7 +207,7 @@ class Tabulation(Hypothesis):
 
     @property
     def _only(self) -> str:
-        return "" if self.where is None else f"; only rows with {words(self.where)}"
+        return "" if self.where is None else f"; only rows with {clean(words(self.where))}"
 
     def picture(self) -> str:
         panels = []

@@ -10,6 +10,7 @@ from fractions import Fraction
 from sulq.errors import QueryError
 from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred, known_rows
 from sulq.hypotheses.tabulation import Tabulation
+from sulq.learners.edges import FEWEST_INTERVALS, MOST_INTERVALS, nested, quantile_edges
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric
 from sulq.queries.attributes import attribute, condition, distinct
@@ -24,11 +25,8 @@ from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
 
 MOST_CELLS = 2**16
-FEW_VALUES = 128
-"""A column of so few whole numbers has an interval of its own for each of them."""
-INTERVALS = 32
-HALVINGS = 11
-"""The lowest interval is halved so often: amounts of money and the like are crowded at their lower end."""
+MOST_COUNTS = 2**14
+"""Of the rows in all cells between the finest edges for a quantile: the more cells, the fewer intervals."""
 COUNT_WEIGHT = Fraction(1, 10)
 """For the number of all rows, which is free where it is public: elsewhere it gets little of the budget."""
 
@@ -42,7 +40,8 @@ class Table(Learner[Tabulation]):
 
     All of it is asked in one round. An average is a sum over a count, and the count is paid for once; what is
     summed is the distance from the middle of the column's bounds, which needs half the noise. For quantiles,
-    the rows between public edges are counted.
+    the rows between public edges are counted; where there are many edges, also between some of them only, so
+    that the rows below an edge are a sum of few counts.
 
     Where the schema drops missing cells, a row is left out of every figure about a cell that it misses, and
     an average is over the rows that are known. A row that misses a cell of `where` or `by` is in no group.
@@ -56,7 +55,8 @@ class Table(Learner[Tabulation]):
         quantiles: columns, and for each the levels of its quantiles, as in {"age": [0.25, 0.75]}.
         where: only rows that meet this condition are looked at.
         bins: public edges by column: where a number in `by` is cut into groups, and between which edges the
-            rows are counted for its quantiles. By default quantiles have 128 intervals at most.
+            rows are counted for its quantiles. By default there is an edge at each whole number, or about
+            4,096 of them, which are close together near 0; fewer if there are many cells.
         margins: whether the sums over all axes but one are asked for too. By default they are sums of cells,
             which leaves more of the budget to the cells.
         whole: whether counts are made whole numbers from 0 that add up.
@@ -143,6 +143,7 @@ class Table(Learner[Tabulation]):
     ) -> list[tuple[Node | None, tuple[int, ...], tuple[float, ...]]]:
         """What is asked: what is added up, by which axes, between which edges. Nothing is asked twice."""
         every = tuple(range(len(groups)))
+        cells = math.prod(scope_of(schema).code(group).size for group in groups)
         counted = [every, *([(axis,) for axis in every] if self.margins else [])]
         if where is None:
             counted.append(())
@@ -152,7 +153,8 @@ class Table(Learner[Tabulation]):
         for measure in measures:
             value = measure.value
             if value is not None and measure.kind == "quantile":
-                questions["ordered", value.key] = (value, every, self._edges(schema, value))
+                for edges in nested(self._edges(schema, value, cells)):
+                    questions["ordered", value.key, str(len(edges))] = (value, every, edges)
             elif value is not None:
                 known = known_rows(schema, value)
                 if measure.kind != "sum" and known is not None:
@@ -161,37 +163,23 @@ class Table(Learner[Tabulation]):
                 questions["summed", value.key] = (value, every, ())
         return list(questions.values())
 
-    def _edges(self, schema: Schema, value: Node) -> tuple[float, ...]:
-        if isinstance(value, Column) and value.name in self.bins:
-            return bins(value, self.bins[value.name]).edges
+    def _edges(self, schema: Schema, value: Node, cells: int) -> tuple[float, ...]:
         low, high = bounds_of(schema, value)
-        integers = scope_of(schema).number(value).bits == 0
         if low == high:
             raise QueryError(
                 f"{value.described()} cannot vary, its bounds are equal: its quantiles are known"
             )
-        if integers and high - low < FEW_VALUES:
-            return tuple(float(edge) for edge in range(int(low) + 1, int(high) + 1))
-        return even_edges(low, high, integers)
-
-
-def even_edges(low: float, high: float, integers: bool) -> tuple[float, ...]:
-    """Edges that cut an interval evenly, and its lowest part by halves.
-
-    Args:
-        low: where the interval starts.
-        high: where it ends.
-        integers: whether all edges are whole numbers.
-
-    >>> even_edges(0.0, 99999.0, True)[:12]
-    (1.0, 3.0, 6.0, 12.0, 24.0, 48.0, 97.0, 195.0, 390.0, 781.0, 1562.0, 3124.0)
-    """
-    wide = (high - low) / INTERVALS
-    halves = [low + wide / 2**times for times in range(HALVINGS, 0, -1)]
-    edges = [*halves, *(low + wide * number for number in range(1, INTERVALS))]
-    if integers:
-        edges = [max(low + 1.0, float(math.floor(edge))) for edge in edges]
-    return tuple(dict.fromkeys(edges))
+        if isinstance(value, Column) and value.name in self.bins:
+            edges = tuple(edge for edge in bins(value, self.bins[value.name]).edges if low < edge <= high)
+            if not edges:
+                raise QueryError(
+                    f"no edge in bins is between the bounds of {value.name!r}, {low:g} and {high:g}"
+                )
+            return edges
+        integers = scope_of(schema).number(value).bits == 0
+        return quantile_edges(
+            low, high, integers, min(MOST_INTERVALS, max(FEWEST_INTERVALS, MOST_COUNTS // cells))
+        )
 
 
 def _query(

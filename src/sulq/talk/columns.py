@@ -19,6 +19,8 @@ Library = Literal["pandas", "polars"]
 MOST_SHOWN = 200
 """How many rows of a table are shown in a notebook."""
 GREY = "color:#8a8f98"
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take for the beginning of a formula."""
 
 
 def frame(columns: Columns, library: Library | None = None) -> Any:
@@ -49,17 +51,34 @@ def frame(columns: Columns, library: Library | None = None) -> Any:
 def csv_text(columns: Columns) -> str:
     """Columns as the text of a CSV file. Cells are empty where a number is infinite or is none.
 
+    A name that a spreadsheet would take for a formula has an apostrophe before it.
+
     >>> print(csv_text({"ward": ["A", "B, north"], "radius": [3.5, math.inf]}), end="")
     ward,radius
     A,3.5
     "B, north",
+    >>> print(csv_text({"ward": ["=1+1", "-5"]}), end="")
+    ward
+    '=1+1
+    -5
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(_harmless, columns))
     for row in zip(*columns.values(), strict=True):
-        writer.writerow(["" if isinstance(x, float) and not math.isfinite(x) else x for x in row])
+        writer.writerow(["" if isinstance(x, float) and not math.isfinite(x) else _harmless(x) for x in row])
     return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet calculates. Numbers stay as they are, also those in texts."""
+    if not isinstance(cell, str) or not cell.startswith(FORMULAS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def written(text: str, path: str | Path | None) -> str | None:
