@@ -16,7 +16,7 @@ from hypothesis import given, settings
 import sulq
 from sulq.hypotheses.figures import whole_numbers
 from sulq.hypotheses.quantiles import Histogram
-from sulq.learners.table import even_edges
+from sulq.learners.tabulating import even_edges
 from sulq.talk.laws import Exactly
 
 col = sulq.col
