@@ -95,7 +95,8 @@ class Histogram:
         ordered = np.cumsum(nearest_distribution(parts, rows))
         place = (rows - 1) * level
         lower, upper = (
-            self.edges[0] + min(int(np.searchsorted(ordered, number + 1 - SLACK * (1 + rows))), len(parts) - 1)
+            self.edges[0]
+            + min(int(np.searchsorted(ordered, number + 1 - SLACK * (1 + rows))), len(parts) - 1)
             for number in (math.floor(place), math.ceil(place))
         )
         return lower + (upper - lower) * (place - math.floor(place))

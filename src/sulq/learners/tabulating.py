@@ -78,9 +78,7 @@ class Tabulating:
         """
         questions = self.questions()
         answers = yield Round([self.query(question) for question in questions], share)
-        return tuple(
-            question.answered(answer) for question, answer in zip(questions, answers, strict=True)
-        )
+        return tuple(question.answered(answer) for question, answer in zip(questions, answers, strict=True))
 
     def questions(self) -> list[TableQuestion]:
         """What is asked: what is added up, by which axes, between which edges. Nothing is asked twice."""

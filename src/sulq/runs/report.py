@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 
 from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.plans.watching import AskedRound
 from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
@@ -94,7 +95,7 @@ def _learned(outcome: Outcome) -> str:
     if not hypothesis:
         return f"<p>{escape(hypothesis.describe())}</p>"
     words = f"<pre>{escape(hypothesis.describe())}</pre>"
-    table = hypothesis._repr_html_() if isinstance(hypothesis, Tabulation) else ""
+    table = hypothesis._repr_html_() if isinstance(hypothesis, Tabulation | ResultSet) else ""
     return (
         f'{table}<div class="picture">{hypothesis.picture()}</div>'
         f"<details><summary>the same in words</summary>{words}</details>"
