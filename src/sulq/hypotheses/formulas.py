@@ -137,7 +137,8 @@ def computed(formula: Formula, figures: Callable[[int], CellFigures]) -> CellFig
         figures: the figures of each measure.
 
     >>> ten = CellFigures(*(np.array([x]) for x in (10.0, 2.0, 8.0, 12.0, True)))
-    >>> half = computed((FormulaStep("measure", 0), FormulaStep("number", 2), FormulaStep("/")), lambda measure: ten)
+    >>> steps = FormulaStep("measure", 0), FormulaStep("number", 2), FormulaStep("/")
+    >>> half = computed(steps, lambda measure: ten)
     >>> half.low.tolist(), half.value.tolist(), half.high.tolist()
     ([4.0], [5.0], [6.0])
     """

@@ -13,12 +13,14 @@ from sulq.hypotheses.measures import Kind, Measure
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.statements.computations import Computation, folded, number, scaled
+from sulq.statements.refusals import AGGREGATES as NAMES
 from sulq.statements.refusals import FOR_AGGREGATES, Tree, refused, written
 from sulq.statements.rows import NUMBERS, RELATIONS, RowReader
 from sulq.statements.values import Const, Day, Truth, Value, both, numbered, words
 
 LEVELS = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
 AGGREGATES = (exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Median, *LEVELS)
+DISTINCT = "which values are there", "GROUP BY the column: its possible values are public"
 OPERATIONS: dict[type[Tree], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
 
@@ -72,13 +74,23 @@ class AggregateReader:
         if isinstance(tree, exp.Not):
             return (*self.condition(tree.this), FormulaStep("not"))
         if isinstance(tree, exp.Between) and not tree.args.get("symmetric"):
+            self._check_aggregates(tree)
             value = self.part(tree.this).formula
             low, high = (self.part(tree.args[end]).formula for end in ("low", "high"))
             return (*value, *low, FormulaStep(">="), *value, *high, FormulaStep("<="), FormulaStep("and"))
+        self._check_aggregates(tree)
         if type(tree) in RELATIONS:
             sides = self.part(tree.this).formula, self.part(tree.expression).formula
             return (*sides[0], *sides[1], FormulaStep(RELATIONS[type(tree)]))
         raise QueryError(f"HAVING compares aggregates, as in count(*) > 100: {written(tree)} does not")
+
+    def _check_aggregates(self, tree: Tree) -> None:
+        for column in tree.find_all(exp.Column):
+            named = self.aliases.get(column.name.lower())
+            if column.find_ancestor(exp.AggFunc) is None and (named is None or not named.find(exp.AggFunc)):
+                raise QueryError(
+                    f"HAVING compares aggregates: a condition on {written(column)} belongs in WHERE"
+                )
 
     def _named(self, name: str) -> AggregateReader:
         """A reader for what has a name, which does not know the name itself."""
@@ -96,8 +108,10 @@ class AggregateReader:
         if not isinstance(tree, AGGREGATES):
             raise refused(tree)
         inner = tree.this
-        if isinstance(inner, exp.Distinct | exp.Order):
-            raise refused(inner if isinstance(inner, exp.Distinct) else tree, *_order(inner))
+        if isinstance(inner, exp.Distinct):
+            raise refused(tree, *DISTINCT)
+        if isinstance(inner, exp.Order):
+            raise refused(tree, "an order within an aggregate", "leave the ORDER BY out")
         if isinstance(tree, exp.Count):
             return self._count(tree, whole, only)
         if inner is None or isinstance(inner, exp.Star):
@@ -249,6 +263,13 @@ class AggregateReader:
         return Computation((*part.formula, FormulaStep("round", int(places.factor))), None)
 
     def _refused(self, tree: Tree) -> QueryError:
+        if isinstance(tree, exp.Cast):
+            return refused(tree, f"a cast to {tree.args['to'].this.name}", "write round(…) or floor(…)")
+        aggregated = tree.find(exp.AggFunc) is not None and tree.find(exp.Window, exp.Subquery) is None
+        if isinstance(tree, exp.Anonymous) or aggregated:
+            return QueryError(
+                f"{written(tree)} is not answered here: there are {NAMES}, and + - * / round of them"
+            )
         column = tree.find(exp.Column)
         if type(tree) not in (exp.Window, exp.Subquery, exp.Star, exp.Columns) and column is not None:
             name = self.rows.column(column)
@@ -271,11 +292,6 @@ def _key(measure: Measure) -> tuple[object, ...]:
 
 def _for_days(value: Value) -> str:
     return ": ask it of x - DATE '2000-01-01', the number of days" if isinstance(value, Day) else ""
-
-
-def _order(inner: Tree) -> tuple[str, str] | tuple[None, None]:
-    ordered = isinstance(inner, exp.Order)
-    return ("an order within an aggregate", "leave the ORDER BY out") if ordered else (None, None)
 
 
 def _known(reader: AggregateReader) -> str:

@@ -13,7 +13,7 @@ from sulq.queries.codes import Bins
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
-from sulq.statements.values import Const, Num, OneOf, Value, both, common, few, mapped, numbered, words
+from sulq.statements.values import Const, FewValued, Num, Value, both, common, few, mapped, numbered, words
 
 MOST_STEPS = 1024
 
@@ -36,7 +36,7 @@ def added(left: Value, right: Value, what: str = "+") -> Value:
             plus = other.value
             if isinstance(one, Const) and isinstance(one.value, Fraction):
                 return Const(one.value + plus)
-            if isinstance(one, OneOf):
+            if isinstance(one, FewValued):
                 return mapped(one, partial(operator.add, plus))
             if plus == 0:
                 return one
@@ -51,7 +51,7 @@ def scaled(value: Value, factor: Fraction, what: str = "*") -> Value:
     if factor == 0:
         raise QueryError(f"{what} by 0 is 0 for every row: leave it out")
     number = needed(value, what)
-    if isinstance(value, OneOf):
+    if isinstance(value, FewValued):
         return mapped(value, partial(operator.mul, factor))
     return Num(number.node, number.scale * factor, number.present)
 
@@ -82,7 +82,7 @@ def floored(value: Value, schema: Schema) -> Value:
     """The largest whole number that is not above a number."""
     if isinstance(value, Const) and isinstance(value.value, Fraction):
         return Const(Fraction(math.floor(value.value)))
-    if isinstance(value, OneOf):
+    if isinstance(value, FewValued):
         needed(value, "floor")
         return mapped(value, lambda level: Fraction(math.floor(level)))  # type: ignore[arg-type]
     number = needed(value, "floor")
@@ -94,7 +94,9 @@ def floored(value: Value, schema: Schema) -> Value:
             f"floor has {last - first + 1:,} possible values here: divide first, as in floor(x / 10) * 10"
         )
     edges = tuple(float(step / scale) for step in range(first + 1, last + 1))
-    return OneOf(Bins(node, edges), tuple(Fraction(step) for step in range(first, last + 1)), number.present)
+    return FewValued(
+        Bins(node, edges), tuple(Fraction(step) for step in range(first, last + 1)), number.present
+    )
 
 
 def whole_quotient(left: Value, right: Value, schema: Schema) -> Value:
@@ -127,7 +129,7 @@ def absolute(value: Value, schema: Schema) -> Value:
     if isinstance(value, Const):
         return value if value.value is None else Const(abs(needed(value, "abs").scale))
     number = needed(value, "abs")
-    if (choice := few(value, schema)) is not None and isinstance(value, OneOf):
+    if (choice := few(value, schema)) is not None and isinstance(value, FewValued):
         return mapped(choice, lambda level: abs(level))  # type: ignore[arg-type]
     node = Where(number.node < 0, -number.node, number.node)
     low, high = bounds(number.node, schema)

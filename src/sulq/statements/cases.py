@@ -18,9 +18,9 @@ from sulq.statements.comparisons import compared
 from sulq.statements.values import (
     Const,
     Day,
+    FewValued,
     Level,
     Num,
-    OneOf,
     Truth,
     Value,
     common,
@@ -59,7 +59,7 @@ def case(branches: Sequence[tuple[Value, Value]], otherwise: Value) -> Value:
     if kinds == {"true or false"}:
         return _truths(kept, otherwise)
     present = _presence(kept, otherwise)
-    if all(isinstance(value, Const | OneOf) for value in values):
+    if all(isinstance(value, Const | FewValued) for value in values):
         return _choices(kept, otherwise, present)
     return _numbers(kept, otherwise, present)
 
@@ -68,16 +68,16 @@ def _null(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
 
 
-def _choices(kept: list[tuple[Node, Value]], otherwise: Value, present: Node | None) -> OneOf:
+def _choices(kept: list[tuple[Node, Value]], otherwise: Value, present: Node | None) -> FewValued:
     values = [*(value for _, value in kept), otherwise]
     levels: dict[Level, int] = {}
     for value in values:
-        for level in value.levels if isinstance(value, OneOf) else [value.value]:  # type: ignore[union-attr]
+        for level in value.levels if isinstance(value, FewValued) else [value.value]:  # type: ignore[union-attr]
             if level is not None:
                 levels.setdefault(level, len(levels))  # type: ignore[arg-type]
 
     def place(value: Value) -> Node:
-        if isinstance(value, OneOf):
+        if isinstance(value, FewValued):
             return Lookup(value.code, tuple((levels[level],) for level in value.levels))
         assert isinstance(value, Const)
         return Constant(0 if value.value is None else levels[value.value])  # type: ignore[index]
@@ -85,7 +85,7 @@ def _choices(kept: list[tuple[Node, Value]], otherwise: Value, present: Node | N
     node = place(otherwise)
     for condition, value in reversed(kept):
         node = Where(condition, place(value), node)
-    return OneOf(node, tuple(levels), present)
+    return FewValued(node, tuple(levels), present)
 
 
 def _numbers(kept: list[tuple[Node, Value]], otherwise: Value, present: Node | None) -> Num:

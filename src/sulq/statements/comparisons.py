@@ -18,9 +18,9 @@ from sulq.statements.arithmetic import needed
 from sulq.statements.values import (
     Const,
     Day,
+    FewValued,
     Level,
     Num,
-    OneOf,
     Truth,
     Value,
     both,
@@ -71,7 +71,7 @@ def _with_constant(relation: str, left: Value, right: Const, schema: Schema) -> 
     if isinstance(left, Truth) and isinstance(value, bool) and relation in ("==", "!="):
         same = value == (relation == "==")
         return left if same else negated(left)
-    if isinstance(left, OneOf):
+    if isinstance(left, FewValued):
         value = _as_level(left, value, relation)
         return matching(left, lambda level: TESTS[relation](level, value))
     if isinstance(left, Num) and isinstance(value, Fraction):
@@ -80,7 +80,7 @@ def _with_constant(relation: str, left: Value, right: Const, schema: Schema) -> 
     raise QueryError(f"{words(left)} cannot be compared with {words(right)}")
 
 
-def _as_level(choice: OneOf, value: object, relation: str) -> Level:
+def _as_level(choice: FewValued, value: object, relation: str) -> Level:
     first = choice.levels[0]
     if isinstance(first, datetime.date) and isinstance(value, str):
         value = day_in(value)
@@ -147,9 +147,10 @@ def joined(conditions: Sequence[Value], every: bool) -> Value:
             truths.append(each)
         else:
             raise QueryError(f"{what} takes conditions, not {words(each)}: compare it with something")
-    if not truths:
-        return Const(every)
-    return reduce(_both_hold if every else _one_holds, truths)
+    join = _both_hold if every else _one_holds
+    while len(truths) > 1:  # in pairs, so that many conditions do not lie deep inside each other
+        truths = [reduce(join, truths[start : start + 2]) for start in range(0, len(truths), 2)]
+    return truths[0] if truths else Const(every)
 
 
 def _both_hold(left: Truth, right: Truth) -> Truth:

@@ -10,7 +10,7 @@ from sulq.errors import QueryError
 from sulq.queries.cases import Clip
 from sulq.queries.date_parts import DatePart, YearsAt
 from sulq.queries.node import Node
-from sulq.statements.values import Const, Day, Level, Num, OneOf, Value, words
+from sulq.statements.values import Const, Day, FewValued, Level, Num, Value, words
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -37,11 +37,11 @@ def part(unit: str, value: Value, what: str) -> Value:
     if unit in ("quarter", "monthname"):
         month = DatePart(value.column, "month")
         levels: tuple[Level, ...] = tuple(Fraction((number + 2) // 3) for number in range(1, 13))
-        return OneOf(month, levels if unit == "quarter" else MONTHS, value.present)
+        return FewValued(month, levels if unit == "quarter" else MONTHS, value.present)
     if unit in ("isodow", "dow", "dayname"):
         numbers = tuple(Fraction(number % 7 if unit == "dow" else number) for number in range(1, 8))
         weekday = DatePart(value.column, "weekday")
-        return OneOf(weekday, WEEKDAYS if unit == "dayname" else numbers, value.present)
+        return FewValued(weekday, WEEKDAYS if unit == "dayname" else numbers, value.present)
     raise QueryError(f"{what}: of a date there are {PARTS}, not {unit[:40]!r}")
 
 
@@ -53,14 +53,14 @@ def truncated(unit: str, value: Value) -> Value:
     year: Node = DatePart(value.column, "year")
     if unit == "year":
         years = tuple(datetime.date(number, 1, 1) for number in range(first.year, last.year + 1))
-        return OneOf(year, years, value.present)
+        return FewValued(year, years, value.present)
     if unit != "month":
         raise QueryError(f"date_trunc goes by 'year' or 'month', not {unit[:40]!r}")
     low, high = (day.year * 12 + day.month for day in (first, last))
     months = tuple(
         datetime.date((number - 1) // 12, (number - 1) % 12 + 1, 1) for number in range(low, high + 1)
     )
-    return OneOf(Clip(12 * year + DatePart(value.column, "month"), low, high), months, value.present)
+    return FewValued(Clip(12 * year + DatePart(value.column, "month"), low, high), months, value.present)
 
 
 def years_at(day: Value, born: Value) -> Value:

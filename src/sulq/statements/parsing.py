@@ -91,8 +91,9 @@ def _select(tree: Tree) -> exp.Select:
     if isinstance(tree, exp.SetOperation):
         raise QueryError("UNION and its like are not answered: ask one SELECT at a time")
     if not isinstance(tree, exp.Select):
-        kind = type(tree).__name__.upper() if not isinstance(tree, exp.Command) else str(tree.this)
-        raise QueryError(f"{kind[:40]} is not answered, only SELECT: a statement looks like {EXAMPLE!r}")
+        kind = str(tree.this)[:40] if isinstance(tree, exp.Command) else type(tree).__name__.upper()
+        what = written(tree) if isinstance(tree, exp.Condition) else kind
+        raise QueryError(f"{what} is not answered, only SELECT: a statement looks like {EXAMPLE!r}")
     _check_clauses(tree, ANSWERED)
     if not tree.expressions:
         raise QueryError(f"SELECT asks for nothing: a statement looks like {EXAMPLE!r}")

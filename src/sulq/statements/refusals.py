@@ -22,8 +22,8 @@ REASONS: dict[type[Tree], tuple[str, str]] = {
     exp.Subquery: ("a statement within a statement is not answered", "ask one SELECT of the table at a time"),
     exp.Select: ("a statement within a statement is not answered", "ask one SELECT of the table at a time"),
     exp.Exists: ("a statement within a statement is not answered", "ask one SELECT of the table at a time"),
-    exp.Star: ("* shows single rows", "name groups in GROUP BY and ask for aggregates, as count(*)"),
-    exp.Columns: ("* shows single rows", "name groups in GROUP BY and ask for aggregates, as count(*)"),
+    exp.Star: ("this shows single rows", "name groups in GROUP BY and ask for aggregates, as count(*)"),
+    exp.Columns: ("this shows single rows", "name groups in GROUP BY and ask for aggregates, as count(*)"),
     exp.Placeholder: ("a placeholder has no value here", "write the value itself"),
     exp.Parameter: ("a placeholder has no value here", "write the value itself"),
     exp.CurrentDate: (
@@ -32,10 +32,6 @@ REASONS: dict[type[Tree], tuple[str, str]] = {
     ),
     exp.CurrentTimestamp: ("the time changes, and with it the question", "write a day, as DATE '2024-01-31'"),
     exp.Rand: ("a random number is no statistic of the rows", "leave it out"),
-    exp.Distinct: (
-        "DISTINCT looks at which values are there",
-        "GROUP BY the column: its possible values are public",
-    ),
 }
 FOR_AGGREGATES: dict[type[Tree], tuple[str, str]] = {
     exp.Min: ("the smallest value is one person's", "ask for a quantile, as quantile_disc(x, 0.05)"),
@@ -48,7 +44,7 @@ FOR_AGGREGATES: dict[type[Tree], tuple[str, str]] = {
         ),
     ),
     **dict.fromkeys(
-        (exp.ApproxDistinct,),
+        (exp.ApproxDistinct, exp.Distinct),
         (
             "which values are there is not a sum over rows",
             "GROUP BY the column: its possible values are public",

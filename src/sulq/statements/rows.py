@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,7 +15,7 @@ from sulq.queries.expressions import Column, Known
 from sulq.schema import OTHER, Boolean, Category, Date, Schema
 from sulq.statements import arithmetic, cases, comparisons, days, texts
 from sulq.statements.refusals import Tree, refused, written
-from sulq.statements.values import Const, Day, Num, OneOf, Truth, Value, few, words
+from sulq.statements.values import Const, Day, FewValued, Num, Truth, Value, few, words
 
 RELATIONS: dict[type[Tree], str] = {
     exp.LT: "<",
@@ -89,7 +89,7 @@ class RowReader:
         name = self.column(tree)
         kind, column = self.schema[name], Column(name)
         if isinstance(kind, Category):
-            return OneOf(column, kind.levels)
+            return FewValued(column, kind.levels)
         if isinstance(kind, Boolean):
             return Truth(column)
         present = Known(name) if kind.drop_missing else None
@@ -111,9 +111,6 @@ class RowReader:
             return days.difference("day", right, left)
         return arithmetic.added(left, arithmetic.scaled(right, Fraction(-1), "-"), "-")
 
-    def _add(self, tree: Tree) -> Value:
-        return arithmetic.added(*self._sides(tree))
-
     def _power(self, tree: Tree) -> Value:
         base, exponent = self._sides(tree)
         if not isinstance(exponent, Const) or exponent.value not in (2, 3):
@@ -134,16 +131,7 @@ class RowReader:
             raise refused(tree.args.get("query") or tree)
         value = self.read(tree.this)
         each = [comparisons.compared("==", value, self.read(one), self.schema) for one in tree.expressions]
-        return self._one_of(each)
-
-    def _one_of(self, conditions: Sequence[Value]) -> Value:
-        """OR of many, in a tree that is not deep."""
-        while len(conditions) > 1:
-            conditions = [
-                comparisons.joined(conditions[start : start + 2], False)
-                for start in range(0, len(conditions), 2)
-            ]
-        return conditions[0]
+        return comparisons.joined(each, False)
 
     def _is(self, tree: Tree) -> Value:
         value, other = self.read(tree.this), tree.expression
@@ -199,7 +187,7 @@ class RowReader:
             and to != "DECIMAL"
         ):
             return value
-        whole = few(value, self.schema) if isinstance(value, Num | OneOf) else None
+        whole = few(value, self.schema) if isinstance(value, Num | FewValued) else None
         if (
             to in WHOLE
             and whole is not None
@@ -224,6 +212,8 @@ class RowReader:
             return days.part("dow", self.read(given[0]), written(tree))
         if name in ("date_part", "datepart") and len(given) == 2 and isinstance(given[0], exp.Literal):
             return self._part(given[0].name, given[1], tree)
+        if name in ("now", "today", "get_current_timestamp"):
+            raise refused(exp.CurrentDate())
         if name in ("date_sub", "datesub"):
             raise refused(tree, name, "write date_part('year', age(DATE '2024-01-31', x)), or date_diff")
         raise refused(tree)
@@ -262,7 +252,7 @@ READERS: dict[type[Tree], Reader] = {
     exp.Null: lambda self, tree: Const(None),
     exp.Paren: lambda self, tree: self.read(tree.this),
     exp.Neg: lambda self, tree: arithmetic.scaled(self.read(tree.this), Fraction(-1), "-"),
-    exp.Add: RowReader._add,
+    exp.Add: lambda self, tree: arithmetic.added(*self._sides(tree)),
     exp.Sub: RowReader._subtract,
     exp.Mul: lambda self, tree: arithmetic.multiplied(*self._sides(tree)),
     exp.Div: lambda self, tree: arithmetic.divided(*self._sides(tree)),
@@ -274,8 +264,8 @@ READERS: dict[type[Tree], Reader] = {
     exp.Ceil: RowReader._floor,
     exp.Least: RowReader._extreme,
     exp.Greatest: RowReader._extreme,
-    exp.And: lambda self, tree: comparisons.joined(self._sides(tree), True),
-    exp.Or: lambda self, tree: comparisons.joined(self._sides(tree), False),
+    exp.And: lambda self, tree: comparisons.joined([self.read(each) for each in tree.flatten()], True),
+    exp.Or: lambda self, tree: comparisons.joined([self.read(each) for each in tree.flatten()], False),
     exp.Not: lambda self, tree: comparisons.negated(self.read(tree.this)),
     exp.Between: RowReader._between,
     exp.In: RowReader._in,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from sulq.errors import QueryError
-from sulq.statements.values import Const, OneOf, Truth, Value, mapped, matching, words
+from sulq.statements.values import Const, FewValued, Truth, Value, mapped, matching, words
 
 
 def like(value: Value, pattern: Value, any_case: bool) -> Truth:
@@ -17,7 +17,7 @@ def like(value: Value, pattern: Value, any_case: bool) -> Truth:
         pattern: the pattern.
         any_case: whether capital letters are taken for small ones, as ILIKE does.
     """
-    if not isinstance(value, OneOf) or words(value) != "a text":
+    if not isinstance(value, FewValued) or words(value) != "a text":
         raise QueryError(f"LIKE takes a category, not {words(value)}")
     if not isinstance(pattern, Const) or not isinstance(pattern.value, str) or "\\" in pattern.value:
         raise QueryError("LIKE takes a text as its pattern, as 'north%', without backslashes")
@@ -29,7 +29,7 @@ def like(value: Value, pattern: Value, any_case: bool) -> Truth:
     return matching(value, lambda level: wanted.fullmatch(str(level)) is not None)
 
 
-def changed(value: Value, change: Callable[[str], str], what: str) -> OneOf:
+def changed(value: Value, change: Callable[[str], str], what: str) -> FewValued:
     """A category with its values in other letters.
 
     Args:
@@ -37,6 +37,6 @@ def changed(value: Value, change: Callable[[str], str], what: str) -> OneOf:
         change: makes a text of each of its values.
         what: what the function is called.
     """
-    if not isinstance(value, OneOf) or words(value) != "a text":
+    if not isinstance(value, FewValued) or words(value) != "a text":
         raise QueryError(f"{what} takes a category, not {words(value)}")
     return mapped(value, lambda level: change(str(level)))

@@ -46,7 +46,7 @@ class Num:
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf:
+class FewValued:
     """One of few public values, by their number."""
 
     code: Node
@@ -76,7 +76,7 @@ class Day:
     present: Node | None = None
 
 
-Value: TypeAlias = Const | Num | OneOf | Truth | Day
+Value: TypeAlias = Const | Num | FewValued | Truth | Day
 
 
 def both(one: Node | None, other: Node | None) -> Node | None:
@@ -96,14 +96,14 @@ def words(value: Value) -> str:
     if isinstance(value, Const):
         kind = {str: "a text", bool: "true or false", datetime.date: "a date", Fraction: "a number"}
         return "NULL" if value.value is None else kind[type(value.value)]
-    if isinstance(value, OneOf):
+    if isinstance(value, FewValued):
         return "a number" if isinstance(value.levels[0], Fraction) else "a text"
     return "a number" if isinstance(value, Num) else "a date" if isinstance(value, Day) else "true or false"
 
 
-def mapped(value: OneOf, function: Callable[[Level], Level]) -> OneOf:
+def mapped(value: FewValued, function: Callable[[Level], Level]) -> FewValued:
     """A choice with another value in the place of each."""
-    return OneOf(value.code, tuple(function(level) for level in value.levels), value.present)
+    return FewValued(value.code, tuple(function(level) for level in value.levels), value.present)
 
 
 def numbered(value: Value) -> Num | None:
@@ -112,7 +112,7 @@ def numbered(value: Value) -> Num | None:
         return value
     if isinstance(value, Const) and isinstance(value.value, Fraction):
         return Num(Constant(1), value.value) if value.value else Num(Constant(0))
-    if isinstance(value, OneOf):
+    if isinstance(value, FewValued):
         numbers = [level for level in value.levels if isinstance(level, Fraction)]
         if len(numbers) < len(value.levels):
             return None
@@ -124,9 +124,9 @@ def numbered(value: Value) -> Num | None:
     return None
 
 
-def few(value: Value, schema: Schema) -> OneOf | None:
+def few(value: Value, schema: Schema) -> FewValued | None:
     """A value as one of few; None if it has no short list of values."""
-    if isinstance(value, OneOf):
+    if isinstance(value, FewValued):
         return value
     if isinstance(value, Truth):
         return None
@@ -134,16 +134,16 @@ def few(value: Value, schema: Schema) -> OneOf | None:
         if value.kind.high >= MOST_LEVELS:
             return None
         days = range(int(value.kind.high) + 1)
-        return OneOf(value.column, tuple(value.kind.date(day) for day in days), value.present)
+        return FewValued(value.column, tuple(value.kind.date(day) for day in days), value.present)
     if isinstance(value, Num):
         facts = scope_of(schema).number(value.node)
         if facts.width == 1 and facts.bits == 0 and int(facts.high[0]) - int(facts.low[0]) < MOST_LEVELS:
             steps = range(int(facts.low[0]), int(facts.high[0]) + 1)
-            return OneOf(value.node, tuple(value.scale * step for step in steps), value.present)
+            return FewValued(value.node, tuple(value.scale * step for step in steps), value.present)
     return None
 
 
-def matching(choice: OneOf, test: Callable[[Level], bool]) -> Truth:
+def matching(choice: FewValued, test: Callable[[Level], bool]) -> Truth:
     """Whether the value of a choice is among those that pass a test on public values."""
     passed = [test(level) for level in choice.levels]
     if sum(passed) == 1 and isinstance(choice.code, Column) and isinstance(choice.levels[0], str):
