@@ -166,6 +166,22 @@ def test_what_no_aggregate_needs_is_not_paid_for() -> None:
     assert questions("SELECT median(age), quantile_cont(age, 0.9), quantile_disc(age, 0.1) FROM p") == 1
     assert questions("SELECT ward, avg(age), count(*), sum(age) / count(*) FROM p GROUP BY ward") == 3
     assert questions("SELECT count(*) FILTER (WHERE sick) / count(*) FROM p WHERE age > 3") == 2
+    assert questions("SELECT count(*), avg(cost) FROM p") == 3
+    assert questions("SELECT count(*), count(cost), avg(cost) FROM p WHERE cost > 10 AND sick") == 2
+    unit = sulq.Schema(SCHEMA, sulq.Unit("person", rows=2))
+    text = "SELECT ward, count(*) FROM p GROUP BY ward"
+    assert questions(text) == 2 and len(next(sulq.Statement(text).rounds(unit)).queries) == 1
+
+
+def test_where_leaves_no_group_for_what_it_excludes() -> None:
+    text = "SELECT visits > 3 AS v, count(*) AS n FROM people WHERE visits IS NOT NULL AND sick GROUP BY v"
+    result = sulq.sql(text, people().exact())
+    assert result.columns()["v"] == [False, True]
+    check(result, text)
+    text = "SELECT count(visits) AS v, count_if(visits IS NULL) AS n FROM people WHERE visits > 3"
+    result = sulq.sql(text, people().exact())
+    assert result.columns()["n"] == [0.0]
+    check(result, text)
 
 
 def test_noise_and_cost_do_not_depend_on_how_the_result_is_shown() -> None:

@@ -14,7 +14,7 @@ ONE = "ask one SELECT of the table at a time"
 NAMES = "count, count_if, sum, avg, median, quantile_cont, quantile_disc and their FILTER (WHERE …)"
 SINGLE = (
     "column 'age' is neither in GROUP BY nor within an aggregate, so it would show single rows: GROUP BY it, or ask "
-    "for count(*), avg(age) and the like"
+    "for avg(age) and the like"
 )
 JOIN = "a join is not answered: put what you need into one table first; there is one table here"
 COLUMNS = "the schema has ward, sex, sick, age, visits, cost, debt, born, left_on, person"
@@ -22,6 +22,7 @@ REFUSED = {
     "SELECT * FROM people": f"*: this shows single rows: {ROWS}",
     "FROM people": f"*: this shows single rows: {ROWS}",
     "SELECT age FROM people": SINGLE,
+    "SELECT ward, count(*) FROM people": SINGLE.replace("avg(age)", "count(*)").replace("'age'", "'ward'"),
     "SELECT ward, age FROM people GROUP BY ward": SINGLE,
     "SELECT ward, count(*) FROM people GROUP BY ward ORDER BY age": SINGLE,
     "SELECT count(*) FROM people, doctors": JOIN,

@@ -88,7 +88,9 @@ class Tabulating:
         for measure in self.measures:
             if measure.kind in ("count", "mean", "share"):
                 alone = [(axis,) for axis in every] if self.margins else []
-                every_row = [()] if self.where is None and measure.only is None else []
+                # Where a person may have several rows, nobody knows how many there are: it would have a cost.
+                public = self.where is None and measure.only is None and self.schema.unit is None
+                every_row = [()] if public else []
                 for axes in (every, *alone, *every_row):
                     key = ("rows", _key(measure.only), *map(str, axes))
                     questions[key] = TableQuestion(None, axes, (), measure.only)

@@ -12,6 +12,7 @@ from sulq.hypotheses.formulas import Formula, FormulaStep
 from sulq.hypotheses.measures import Kind, Measure
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
+from sulq.schema import Category
 from sulq.statements.computations import Computation, folded, number, scaled
 from sulq.statements.refusals import AGGREGATES as NAMES
 from sulq.statements.refusals import FOR_AGGREGATES, Tree, refused, written
@@ -273,9 +274,10 @@ class AggregateReader:
         column = tree.find(exp.Column)
         if type(tree) not in (exp.Window, exp.Subquery, exp.Star, exp.Columns) and column is not None:
             name = self.rows.column(column)
+            text = isinstance(self.rows.schema[name], Category)
             return QueryError(
                 f"column {name!r} is neither in GROUP BY nor within an aggregate, so it would show single "
-                f"rows: GROUP BY it, or ask for count(*), avg({name}) and the like"
+                f"rows: GROUP BY it, or ask for {'count(*)' if text else f'avg({name})'} and the like"
             )
         return refused(tree)
 

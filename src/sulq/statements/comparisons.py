@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import reduce
 
 from sulq.errors import QueryError
-from sulq.queries.arithmetic import Compare
+from sulq.queries.arithmetic import Compare, Not
 from sulq.queries.expressions import Constant
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
@@ -131,7 +131,9 @@ def negated(value: Value) -> Value:
     if isinstance(value, Const) and isinstance(value.value, bool):
         return Const(not value.value)
     if isinstance(value, Truth):
-        return Truth(~value.yes) if value.no is None else Truth(value.no, value.yes)
+        if value.no is not None:
+            return Truth(value.no, value.yes)
+        return Truth(value.yes.inner if isinstance(value.yes, Not) else ~value.yes)
     raise QueryError(f"NOT takes a condition, not {words(value)}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -45,10 +45,12 @@ class RowReader:
     Args:
         schema: what is public about the columns.
         tables: what the one table is called in the statement, in lower case.
+        certain: the keys of conditions that hold for all rows that are looked at, as WHERE says.
     """
 
     schema: Schema
     tables: frozenset[str]
+    certain: frozenset[str] = frozenset()
 
     def read(self, tree: Tree) -> Value:
         """The value of an expression, or a refusal."""
@@ -92,7 +94,8 @@ class RowReader:
             return FewValued(column, kind.levels)
         if isinstance(kind, Boolean):
             return Truth(column)
-        present = Known(name) if kind.drop_missing else None
+        known = Known(name)
+        present = known if kind.drop_missing and known.key not in self.certain else None
         return Day(column, kind, present) if isinstance(kind, Date) else Num(column, present=present)
 
     def _sides(self, tree: Tree) -> tuple[Value, Value]:
@@ -134,7 +137,7 @@ class RowReader:
         return comparisons.joined(each, False)
 
     def _is(self, tree: Tree) -> Value:
-        value, other = self.read(tree.this), tree.expression
+        value, other = replace(self, certain=frozenset()).read(tree.this), tree.expression
         if isinstance(other, exp.Boolean) and isinstance(value, Truth):
             no = ~value.yes if value.no is None else value.no
             return Truth(value.yes if other.this else no)
