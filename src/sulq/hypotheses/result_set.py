@@ -111,15 +111,18 @@ class ResultSet(Hypothesis):
         Args:
             beta: the chance that one of the figures of a column is not between its `low` and `high`.
         """
-        columns: dict[str, list[Any]] = {}
+        names: list[str] = []
+        columns: list[list[Any]] = []
         for name, output in zip(self.names, self.outputs, strict=True):
             if output.axis is not None:
-                columns[name] = [self._result.group(output.axis, row) for row in self._result.shown]
+                names.append(name)
+                columns.append([self._result.group(output.axis, row) for row in self._result.shown])
                 continue
             found = self._result.figures(output.formula, self._result.shown, beta)
             for suffix, field in SUFFIXES:
-                columns[name + suffix] = getattr(found, field).tolist()
-        return columns
+                names.append(name + suffix)
+                columns.append(getattr(found, field).tolist())
+        return dict(zip(distinct(names), columns, strict=True))
 
     def to_frame(self, library: Library | None = None, beta: float = BETA) -> Any:
         """The columns as a data frame.
