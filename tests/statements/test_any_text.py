@@ -114,7 +114,8 @@ WORDS = [
     "GROUPING",
     "SETS",
 ]
-TREES = [sqlglot.parse_one(text, read="duckdb") for text in (*ANSWERED, *REFUSED) if text not in ("", "SELECT 'a", "SELECT count(* FROM people")]  # fmt: skip
+UNREADABLE = ("", "SELECT 'a", "SELECT count(* FROM people", "EXPLAIN ANALYZE SELECT count(*) FROM people")
+TREES = [sqlglot.parse_one(text, read="duckdb") for text in (*ANSWERED, *REFUSED) if text not in UNREADABLE]
 PIECES = [piece for tree in TREES for piece in tree.walk() if isinstance(piece, exp.Condition)]
 
 
@@ -137,21 +138,21 @@ def check(text: str) -> None:
         assert sulq.Hypothesis.from_json(found.to_json()) == found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_answered_or_refused(text: str) -> None:
     check(text)
     check(f"SELECT count(*) FROM p WHERE {text}")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=20))
 def test_any_words_of_sql_are_answered_or_refused(words: list[str]) -> None:
     check(" ".join(words))
     check(f"SELECT count(*), {' '.join(words)} FROM people")
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(TREES),
     st.lists(st.tuples(st.integers(0, 400), st.sampled_from(PIECES)), min_size=1, max_size=3),
