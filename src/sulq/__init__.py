@@ -47,6 +47,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
+from sulq.learners.statement import Statement, sql
 from sulq.learners.table import Table
 from sulq.learners.unknown_rate import learn_at_unknown_rate
 from sulq.ledger.ledger import Ledger
@@ -112,6 +113,7 @@ __all__ = [
     "Schema",
     "Select",
     "Source",
+    "Statement",
     "SulqError",
     "Table",
     "Unit",
@@ -138,6 +140,7 @@ __all__ = [
     "plan",
     "randhie",
     "row_function",
+    "sql",
     "total",
     "vector",
     "where",

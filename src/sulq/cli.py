@@ -13,7 +13,7 @@ from typing import NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.arguments import add_csv, add_learn, add_table
+from sulq.commands.arguments import add_csv, add_learn, add_sql, add_table
 from sulq.commands.check import add_check
 from sulq.commands.learn import learn
 from sulq.commands.plan import add_plan
@@ -116,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     action.set_defaults(run=_show)
 
     add_table(commands, learn)
+    add_sql(commands, learn)
     add_check(commands)
     add_learn(commands, learn)
     add_plan(commands)

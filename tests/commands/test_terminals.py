@@ -19,6 +19,7 @@ from sulq.commands.terminal import Listener, plain
 from sulq.ledger.ledger import Ledger
 from tests.commands.people import write_people
 
+SELECT = "SELECT income, count(*), median(age) FROM people GROUP BY income"
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1", "--share", "1/2"]
 
 UTF_8 = ("draft", "check as JSON")
@@ -57,6 +58,9 @@ class Place:
             ],
             "check": ["check", *self.people],
             "check as JSON": ["check", *self.people, "--json"],
+            "select": ["sql", *self.people, SELECT, "--exact"],
+            "explain": ["sql", *self.people, f"EXPLAIN {SELECT}", "--epsilon", "1"],
+            "rehearse a select": ["sql", *self.people, SELECT, "--epsilon", "1", "--dry-run"],
             "plan": ["plan", "conjunction", "--dimension", "4", "--epsilon", "1", "--svg", str(self.svg)],
             "plan a tree": [
                 *("plan", "tree", "--schema", self.people[2], "--rows", "1000", "--label", "flu"),

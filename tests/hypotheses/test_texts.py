@@ -24,6 +24,7 @@ WIRE = {
     "Nothing": "nothing",
     "MaskedParityRule": "masked parity",
     "ParityRule": "parity",
+    "ResultSet": "result set",
     "Rule": "rule",
     "Selected": "selected",
     "Tabulation": "table",

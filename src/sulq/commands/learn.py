@@ -1,9 +1,10 @@
-"""`sulq learn` and `sulq table`: from a file and a schema to a hypothesis, its cost, and a report."""
+"""`sulq learn`, `sulq table` and `sulq sql`: from a file to a hypothesis, its cost, and a report."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -13,8 +14,10 @@ from sulq.commands.command import Command
 from sulq.commands.learners import run_name
 from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn, warn_of_odd
 from sulq.errors import LedgerError, SulqError
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.kmeans import KMeans
+from sulq.learners.learner import Learner
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import differences, terms, whole
 from sulq.numbers import amount
@@ -26,6 +29,7 @@ from sulq.runs.report import report
 from sulq.runs.run import Run
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
+from sulq.wire import canonical, digest
 
 INTERRUPTED = (
     "interrupted; what was spent stays spent, and what it bought is kept: the same command again goes on "
@@ -54,7 +58,7 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
     learner = command.learner(options, schema)
     ledger = ledger_file(source, options.ledger, exact=budget is None)
     check_writable(options, ledger)
-    name = options.named or run_name(command.name, learner)
+    name = options.named or _name(command, learner, schema)
     run = Run(learner, source, budget, options.neighbours, ledger, name)
     errors = Console(stderr=True)
     if options.dry_run:
@@ -76,6 +80,12 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
     return 0
 
 
+def _name(command: Command, learner: Learner[Any], schema: Schema) -> str:
+    if not command.by_round:
+        return run_name(command.name, learner)
+    return f"{command.name}-{digest(canonical(next(learner.rounds(schema)).form))[:8]}"
+
+
 def _title(command: Command, outcome: Outcome, options: argparse.Namespace) -> str:
     what = (
         f"{command.title.capitalize()} learned from" if outcome.hypothesis else f"No {command.title} found in"
@@ -92,6 +102,8 @@ def _tell(outcome: Outcome, title: str, options: argparse.Namespace, console: Co
         files[options.json] = outcome.hypothesis.to_json() + "\n"
     if isinstance(outcome.hypothesis, Tabulation) and options.csv is not None:
         files[options.csv] = outcome.hypothesis.to_csv(margins=True) or ""
+    if isinstance(outcome.hypothesis, ResultSet) and options.csv is not None:
+        files[options.csv] = outcome.hypothesis.to_csv() or ""
     failed = {path: error for path, text in files.items() if (error := _error_of(path, text))}
     show_outcome(outcome, console)
     for path in files:

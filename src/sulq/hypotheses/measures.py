@@ -34,11 +34,15 @@ class Measure:
         kind: "count", "sum", "mean", "share" or "quantile".
         value: what is added up or ordered; None for a count.
         level: of a quantile, the part of the rows that does not exceed it; 0.5 for the median.
+        only: a condition; of the table's rows, only those that meet it are measured. None for all.
+        interpolated: whether a quantile may lie between two values, as SQL's `median` does.
     """
 
     kind: Kind
     value: Node | None = None
     level: float | None = None
+    only: Node | None = None
+    interpolated: bool = False
 
     @property
     def name(self) -> str:
@@ -61,6 +65,8 @@ class Measure:
             raise QueryError(f"a measure is one of {', '.join(get_args(Kind))}, not {self.kind!r}")
         if (self.kind == "quantile") != (self.level is not None and 0 < self.level < 1):
             raise QueryError("a quantile has a level between 0 and 1, and nothing else has one")
+        if self.interpolated and self.kind != "quantile":
+            raise QueryError("only quantiles are interpolated")
 
     def outlook(self, figures: CellFigures) -> str:
         """How far off such figures would be in the middle of them, for people."""
@@ -107,12 +113,14 @@ class Asked:
         axes: the axes of the table that the question keeps.
         edges: the public edges between which rows were counted.
         answer: the answer.
+        only: a condition; of the table's rows, only those that meet it were looked at. None for all.
     """
 
     value: Node | None
     axes: tuple[int, ...]
     edges: tuple[float, ...]
     answer: Answer
+    only: Node | None = None
 
     def numbers(self, shape: tuple[int, ...]) -> tuple[Floats, PlainLaw]:
         """The numbers that were answered and the law of their errors, or a refusal.

@@ -18,6 +18,9 @@ from sulq.simplex import nearest_distribution
 from sulq.talk.combined import Term, one_sided_each
 from sulq.talk.laws import Exactly, Noise, PlainLaw
 
+SLACK = 1e-12
+"""Rounding changes a part of the rows by no more than this part of them."""
+
 
 @dataclass(frozen=True)
 class IntervalCounts:
@@ -77,8 +80,15 @@ class NestedCounts:
         if not nested or not all(low < edge <= high for edge in self.levels[-1].edges):
             raise QueryError("quantiles are found between nested edges that are within the column's bounds")
 
-    def quantiles(self, level: float, axes: tuple[int, ...], beta: float) -> CellFigures:
+    def quantiles(
+        self, level: float, axes: tuple[int, ...], beta: float, interpolated: bool = False
+    ) -> CellFigures:
         """The smallest number that at least this part of a cell's rows does not exceed.
+
+        If it is interpolated, and the n rows are in order and numbered from 0, then it is the number at
+        the place (n − 1)·level, which may lie between those of two rows. The lower of the two is at an edge
+        or above if no more than (n − 1)·level rows are below that edge; the upper one is below an edge if
+        (n − 1)·level + 1 rows are, or more.
 
         Whether fewer rows than that lie below an edge is tested at one edge after the other, from the lowest
         until a test fails; and likewise from the highest. Only the test at the first edge beyond the truth
@@ -88,6 +98,7 @@ class NestedCounts:
             level: the part of the rows: 0.5 for the median.
             axes: the axes that are kept.
             beta: the chance that one of the figures is not within its bounds.
+            interpolated: whether a quantile may lie between two values.
         """
         levels = [self._all_rows(axes), *(each.summed(axes) for each in self.levels)]
         tree = _tree(levels)
@@ -96,15 +107,19 @@ class NestedCounts:
         below = np.cumsum(parts, axis=-1)[..., :-1] - level * parts.sum(axis=-1, keepdims=True)
         laws = tuple((each.law, each.many) for each in levels)
         off = _off(tree, laws, level, beta / 2 / max(1, levels[0].cells.size))
-        first = np.logical_and.accumulate(below + off < 0, axis=-1).sum(axis=-1)
-        last = many - np.logical_and.accumulate((below - off >= 0)[..., ::-1], axis=-1).sum(axis=-1)
+        slack = SLACK * (1 + np.abs(parts).sum(axis=-1, keepdims=True))
+        early = below + off <= slack - level if interpolated else below + off < -slack
+        late = below - off >= (1 - level if interpolated else 0) - slack
+        first = np.logical_and.accumulate(early, axis=-1).sum(axis=-1)
+        last = many - np.logical_and.accumulate(late[..., ::-1], axis=-1).sum(axis=-1)
         nobody = parts.sum(axis=-1) <= 0  # then any number would do
         first, last = np.where(nobody, 0, first), np.where(nobody, many, last)
         edges = np.array(self._edges)
         low, high = edges[first], edges[last]
         if self.integers:  # what is below a whole number is at most the one before
             high = np.where(last < many, high - 1, high)
-        value = np.array([self._inside(cell, level, tree) for cell in parts.reshape(-1, many)])
+        inside = self._between if interpolated else self._inside
+        value = np.array([inside(cell, level, tree) for cell in parts.reshape(-1, many)])
         return bounded(np.clip(value.reshape(low.shape), low, high), low, high, self.bounds)
 
     @property
@@ -115,6 +130,20 @@ class NestedCounts:
         """How many rows the cells have: as answered, or as the sum of cells where that is more certain."""
         known = [each.summed(axes) for each in self.rows if set(axes) <= set(each.axes)]
         return min(known, key=lambda each: each.variance)
+
+    def _between(self, parts: Floats, level: float, tree: CountTree) -> float:
+        """About where an interpolated quantile is: of whole numbers with an edge at each, between two."""
+        rows, edges = float(parts.sum()), self._edges
+        single = self.integers and len(parts) == edges[-1] - edges[0] + 1
+        if not single or rows < 1:
+            return self._inside(parts, level, tree)
+        ordered = np.cumsum(nearest_distribution(parts, rows))
+        place = (rows - 1) * level
+        lower, upper = (
+            edges[0] + min(int(np.searchsorted(ordered, number + 1 - SLACK * (1 + rows))), len(parts) - 1)
+            for number in (math.floor(place), math.ceil(place))
+        )
+        return lower + (upper - lower) * (place - math.floor(place))
 
     def _inside(self, parts: Floats, level: float, tree: CountTree) -> float:
         """About where a quantile is: from coarse to fine, and in the end as if rows were spread evenly.

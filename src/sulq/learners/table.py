@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 
 from sulq.errors import QueryError
-from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred, known_rows
+from sulq.hypotheses.measures import Measure, known_rows
 from sulq.hypotheses.tabulation import Tabulation
-from sulq.learners.edges import FEWEST_INTERVALS, MOST_INTERVALS, nested, quantile_edges
 from sulq.learners.learner import Learner
+from sulq.learners.tabulating import Tabulating
 from sulq.numbers import Numeric
 from sulq.queries.attributes import attribute, condition, distinct
 from sulq.queries.codes import bins
 from sulq.queries.expressions import Column
 from sulq.queries.missing import known_beside, looked_at_missing
 from sulq.queries.node import Node
-from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round
-from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
-
-MOST_CELLS = 2**16
-MOST_COUNTS = 2**14
-"""Of the rows in all cells between the finest edges for a quantile: the more cells, the fewer intervals."""
-COUNT_WEIGHT = Fraction(1, 10)
-"""For the number of all rows, which is free where it is public: elsewhere it gets little of the budget."""
 
 
 @dataclass(frozen=True)
@@ -87,38 +76,20 @@ class Table(Learner[Tabulation]):
         groups, measures = self._groups(schema), self._measures(schema)
         where = None if self.where is None else condition(self.where, schema)
         where = known_beside(where, looked_at_missing([where, *groups], schema))
-        questions = self._questions(schema, groups, measures, where)
-        queries = [
-            _query(
-                value,
-                [groups[axis] for axis in axes],
-                edges,
-                known_beside(where, looked_at_missing([value], schema)),
-                COUNT_WEIGHT if groups and not axes else 1,
-            )
-            for value, axes, edges in questions
-        ]
-        answers = yield Round(queries, self.share)
-        asked = tuple(Asked(*question, answer) for question, answer in zip(questions, answers, strict=True))
+        table = Tabulating(schema, groups, where, measures, self.bins, self.margins)
+        asked = yield from table.round(self.share)
         return Tabulation(schema, None, groups, where, measures, self.whole, asked)
 
     def _groups(self, schema: Schema) -> tuple[Node, ...]:
         given = distinct(schema, self.by, "by", "group")
         for name in self.bins:
             schema[name]  # a name that is not there is refused here, with the names that are
-        groups = tuple(
+        return tuple(
             bins(group, self.bins[group.name])
             if isinstance(group, Column) and group.name in self.bins
             else group
             for group in given
         )
-        scope = scope_of(schema)
-        cells = math.prod(scope.code(group).size for group in groups)
-        if cells > MOST_CELLS:
-            raise QueryError(
-                f"a table has {MOST_CELLS:,} cells at most, not {cells:,}: group by less, or by bins"
-            )
-        return groups
 
     def _measures(self, schema: Schema) -> tuple[Measure, ...]:
         measures = [Measure("count")]
@@ -133,58 +104,9 @@ class Table(Learner[Tabulation]):
                 if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
                     raise QueryError(f"a quantile of {name!r} has a level between 0 and 1, not {level!r}")
                 measures.append(Measure("quantile", attribute(schema, name), float(level)))
-        for measure in measures:
-            if measure.value is not None:
-                bounds_of(schema, measure.value)
-        return tuple(measures)
-
-    def _questions(
-        self, schema: Schema, groups: Sequence[Node], measures: Sequence[Measure], where: Node | None
-    ) -> list[tuple[Node | None, tuple[int, ...], tuple[float, ...]]]:
-        """What is asked: what is added up, by which axes, between which edges. Nothing is asked twice."""
-        every = tuple(range(len(groups)))
-        cells = math.prod(scope_of(schema).code(group).size for group in groups)
-        counted = [every, *([(axis,) for axis in every] if self.margins else [])]
-        if where is None:
-            counted.append(())
-        questions: dict[tuple[str, ...], tuple[Node | None, tuple[int, ...], tuple[float, ...]]] = {
-            ("rows", *map(str, axes)): (None, axes, ()) for axes in counted
-        }
-        for measure in measures:
-            value = measure.value
-            if value is not None and measure.kind == "quantile":
-                for edges in nested(self._edges(schema, value, cells)):
-                    questions["ordered", value.key, str(len(edges))] = (value, every, edges)
-            elif value is not None:
-                known = known_rows(schema, value)
-                if measure.kind != "sum" and known is not None:
-                    questions["summed", known.key] = (known, every, ())
-                value = value if measure.kind == "sum" else centred(schema, value)[0]
-                questions["summed", value.key] = (value, every, ())
-        return list(questions.values())
-
-    def _edges(self, schema: Schema, value: Node, cells: int) -> tuple[float, ...]:
-        low, high = bounds_of(schema, value)
-        if low == high:
-            raise QueryError(
-                f"{value.described()} cannot vary, its bounds are equal: its quantiles are known"
-            )
-        if isinstance(value, Column) and value.name in self.bins:
-            edges = tuple(edge for edge in bins(value, self.bins[value.name]).edges if low < edge <= high)
-            if not edges:
-                raise QueryError(
-                    f"no edge in bins is between the bounds of {value.name!r}, {low:g} and {high:g}"
-                )
-            return edges
-        integers = scope_of(schema).number(value).bits == 0
-        return quantile_edges(
-            low, high, integers, min(MOST_INTERVALS, max(FEWEST_INTERVALS, MOST_COUNTS // cells))
-        )
+        return tuple(replace(measure, only=_known(schema, measure)) for measure in measures)
 
 
-def _query(
-    value: Node | None, by: Sequence[Node], edges: Sequence[float], where: Node | None, weight: Numeric
-) -> Query:
-    if value is None:
-        return count(where, by, weight=weight)
-    return count(where, [*by, bins(value, edges)]) if edges else total(value, where, by)
+def _known(schema: Schema, measure: Measure) -> Node | None:
+    """Of which rows something is measured: of those that hold what it is made of."""
+    return None if measure.value is None else known_rows(schema, measure.value)

@@ -20,7 +20,6 @@ from dataclasses import replace
 from functools import reduce
 from operator import and_
 
-from sulq.queries.arithmetic import And
 from sulq.queries.expressions import Column, Known
 from sulq.queries.facts import Number
 from sulq.queries.node import Node, children
@@ -36,7 +35,7 @@ READ_AS_THEY_ARE = ("choice", "condition")
 def without_missing(query: Query, schema: Schema) -> Query:
     """A total or a mean that leaves out the rows which miss a cell of its value; the same if there are none.
 
-    A value that says itself what to do with missing cells, by `known`, is left as it is.
+    A query that says itself what to do with a column's missing cells, by `known`, is left as it is.
 
     Args:
         query: what is asked.
@@ -72,17 +71,15 @@ def looked_at_missing(expressions: Iterable[Node | None], schema: Schema) -> tup
 
 
 def known_beside(where: Node | None, names: Iterable[str], value: Node | None = None) -> Node | None:
-    """A condition, and beside it that some columns are known; each is said once.
+    """A condition, and beside it that some columns are known, unless it says something of that itself.
 
     Args:
         where: the condition; None for all rows.
         names: the columns.
         value: what is summed; columns whose missing cells it handles itself are left to it.
     """
-    stated = {} if value is None else value.leaves()
-    conditions = [] if where is None else _conjuncts(where)
-    have = {each.key for each in conditions} | set(stated)
-    needed = [known for known in map(Known, names) if known.key not in have]
+    stated = {key for each in (where, value) if each is not None for key in each.leaves()}
+    needed = [known for known in map(Known, names) if known.key not in stated]
     if not needed:
         return where
     return reduce(and_, [*([] if where is None else [where]), *needed])
@@ -98,9 +95,3 @@ def _summed_columns(value: Node, scope: Scope) -> list[str]:
     apart = [getattr(value, name, None) for name in READ_AS_THEY_ARE]
     numbers = [child for child in children(value) if not any(child is each for each in apart)]
     return list(dict.fromkeys(name for child in numbers for name in _summed_columns(child, scope)))
-
-
-def _conjuncts(condition: Node) -> list[Node]:
-    if isinstance(condition, And):
-        return [*_conjuncts(condition.left), *_conjuncts(condition.right)]
-    return [condition]

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.oracles.assembly import IN_MEMORY
 from sulq.pictures import odds
@@ -87,7 +88,9 @@ def _learned(outcome: Outcome) -> str:
         return f"<p>{escape(hypothesis.describe())}</p>"
     words = f"<pre>{escape(hypothesis.describe())}</pre>"
     table = (
-        f'<div class="wide">{hypothesis._repr_html_()}</div>' if isinstance(hypothesis, Tabulation) else ""
+        f'<div class="wide">{hypothesis._repr_html_()}</div>'
+        if isinstance(hypothesis, Tabulation | ResultSet)
+        else ""
     )
     return (
         f'{table}<div class="picture">{hypothesis.picture()}</div>'
