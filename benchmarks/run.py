@@ -21,6 +21,7 @@ import learners
 import local
 import measure
 import picture
+import quantiles
 import samplers
 import speed
 import sums
@@ -54,6 +55,7 @@ SECTIONS = {
     "cliffs": cliffs.section,
     "growth": growth.section,
     "trust": trust.section,
+    "quantiles": quantiles.section,
     **LEARNERS,
     "speed": speed.section,
     "local": local.section,

@@ -14,12 +14,15 @@ from sulq.hypotheses import (
     Halfspace,
     Origin,
     ParityRule,
+    ResultSet,
     Rule,
     Selected,
     Tabulation,
     Tree,
 )
+from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.measures import Asked, Measure
+from sulq.hypotheses.result_rows import GroupAxis, Order, Output
 from sulq.hypotheses.tree import End, Split
 from sulq.queries.expressions import Constant
 from sulq.talk.answers import Answer, Axis
@@ -48,6 +51,24 @@ TABLE = (
     Asked(col("income") - 499_999.25, (0,), (), Answer(np.array([1e6, -0.5]), LAW)),
 )
 MEASURES = (Measure("count"), Measure("quantile", col("age"), 0.5), Measure("mean", col("income")))
+RATIO = (FormulaStep("measure", 2), FormulaStep("number", 2.5), FormulaStep("/"), FormulaStep("round", 1))
+OUTPUTS = (Output("old", 0), Output("n", None, (FormulaStep("measure", 0),)), Output("pay", None, RATIO))
+RESULT = ResultSet(
+    SCHEMA,
+    ORIGIN,
+    "SELECT old, count(*) AS n, round(avg(income) / 2.5, 1) AS pay FROM p GROUP BY ROLLUP (old) HAVING …",
+    (col("old"),),
+    (GroupAxis(("false", "true"), "boolean"),),
+    col("age") > 3,
+    MEASURES,
+    OUTPUTS,
+    ((0,), ()),
+    (FormulaStep("measure", 0), FormulaStep("number", -3.0), FormulaStep(">")),
+    (Order(OUTPUTS[1], True, False), Order(OUTPUTS[0], False, True)),
+    2,
+    0,
+    TABLE,
+)
 KINDS: dict[str, sulq.Hypothesis] = {
     "tree": Tree(SCHEMA, ORIGIN, col("plan"), (sulq.bins("age", [18, 40.5, 65]), col("old")), ROOT),
     "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
@@ -59,9 +80,14 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "halfspace": Halfspace(SCHEMA, ORIGIN, "old", ("age", "income"), (0.5, 2.0), -1.0, None),
     "halfspace_of_a_category": Halfspace(SCHEMA, None, "plan", ("age",), (0.5,), 0.0, ("full", "some")),
     "table": Tabulation(SCHEMA, ORIGIN, (col("old"),), col("age") > 3, MEASURES, True, TABLE),
+    "result_set": RESULT,
     "masked_parity": MaskedParityRule(
         masked_parity_schema(2), ORIGIN, ("x0", "x1"), "index", "switch", (1, 0), 1
     ),
 }
-FORMER = {name: Path(__file__).with_name("version_0") / f"{name}.json" for name in KINDS if name != "table"}
+FORMER = {
+    name: Path(__file__).with_name("version_0") / f"{name}.json"
+    for name in KINDS
+    if name not in ("table", "result_set")
+}
 """What version 0 wrote to a file. It knew no tables."""

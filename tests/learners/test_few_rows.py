@@ -38,6 +38,11 @@ LEARNERS: dict[str, Any] = {
         ["town", "a"], sums=["pay"], means=["pay"], shares=["y"], medians=["age", "pay"], whole=True
     ),
     "table of all": sulq.Table(means=["pay"], where=col("a")),
+    "select": sulq.Statement(
+        "SELECT town, count(*) AS n, avg(pay), median(age), sum(pay) / sum(age) AS r, quantile_disc(pay, 0.9) "
+        "FROM p WHERE a OR b GROUP BY ROLLUP (town) HAVING n < 1e9 ORDER BY r DESC, town"
+    ),
+    "select of all": sulq.Statement("SELECT count(*) FILTER (WHERE y) / count(*) AS r, sum(pay) FROM p"),
     "stumps": sulq.Select(sulq.classes.Stumps(), "y"),
     "thresholds": sulq.Select(sulq.classes.Thresholds("age", [1, 5]), "y"),
     "intervals": sulq.Select(sulq.classes.Intervals("pay", [1, 50]), "y"),

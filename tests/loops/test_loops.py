@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as arrays
 import sulq
 from sulq import loops
 from sulq.loops import compiled, plain
+from tests.effort import examples
 
 built = pytest.mark.skipif(compiled.LIBRARY is None, reason="there is no C compiler")
 rows = st.integers(0, 40) | st.sampled_from([511, 512, 513, 1030])
@@ -113,7 +114,11 @@ def test_no_code_is_counted_outside_of_the_table() -> None:
 def matrix(rng: np.random.Generator, n: int, width: int, kind: str) -> plain.Matrix:
     if kind == "members":
         return loops.Members(rng.integers(0, width, n), width)
-    dtype = {"shorts": np.int16, "doubles": np.float64}[kind.removeprefix("taken ")]
+    if kind.startswith("moved"):
+        columns = matrix(rng, n, width, kind.removeprefix("moved "))
+        assert not isinstance(columns, loops.Members)
+        return moving(rng, n, columns)
+    dtype = {"shorts": np.int16, "ints": np.int32, "doubles": np.float64}[kind.removeprefix("taken ")]
     if kind.startswith("taken"):
         longer = rng.integers(-32767, 32768, (2 * n + 1, width)).astype(dtype)
         return loops.Taken(list(longer.T), rng.integers(0, 2 * n + 1, n))
@@ -121,7 +126,44 @@ def matrix(rng: np.random.Generator, n: int, width: int, kind: str) -> plain.Mat
     return list(columns.T)  # columns with gaps between their rows
 
 
-kinds = st.sampled_from(["shorts", "doubles", "members", "taken shorts", "taken doubles"])
+def moving(rng: np.random.Generator, n: int, columns: Any) -> loops.Moved:
+    """Columns that move in one of many ways."""
+    width, codes = len(columns), int(rng.choice([1, 2, 16, 17, 256]))
+    low = rng.choice([-np.inf, -9000.0], width)
+    moves = loops.Moves(
+        rng.choice([1.0, 2.0], width),
+        rng.integers(-20_000, 20_000, (width, codes)).astype(np.float64),
+        low,
+        rng.choice([5000.0, np.inf], width),
+        rng.choice([1.0, 0.25], width),
+    )
+    norms = [
+        loops.Norm(float(rng.choice([1, 0.5])), order, limit)
+        for order, limit in ((2, 9000.0), (1, 7000.5), (2, 0.25), (1, math.inf))
+        if rng.random() < 0.5
+    ]
+    return loops.Moved(
+        columns,
+        moves if rng.random() < 0.8 else None,
+        rng.integers(0, codes, n).astype(np.uint8) if codes > 1 else None,
+        rng.integers(-1, 2, n).astype(np.float64) if rng.random() < 0.5 else None,
+        norms,
+    )
+
+
+kinds = st.sampled_from(
+    [
+        "shorts",
+        "ints",
+        "doubles",
+        "members",
+        "taken shorts",
+        "taken ints",
+        "taken doubles",
+        "moved shorts",
+        "moved taken ints",
+    ]
+)
 bounds = st.sampled_from([(-math.inf, math.inf), (-500.0, 2.0**20), (-math.inf, 77.0)])
 factors = st.sampled_from([1.0, 0.5, 2.0**-11, 3 * 2.0**-4, -5.0])
 every_step = st.builds(lambda factor, between: loops.Step(factor, *between), factors, bounds)
@@ -146,6 +188,30 @@ def test_products_are_the_same(
     weight = rng.integers(-9, 10, n).astype(np.float64) if weighed else None
     same(compiled.product(a, b, steps, weight), plain.product(a, b, steps, weight))
     same(np.triu(compiled.gram(a, steps, weight)), np.triu(plain.gram(a, steps, weight)))
+
+
+@built
+@given(st.integers(0, 2**32), rows, st.integers(1, 9), kinds)
+def test_matrices_are_written_alike(seed: int, n: int, width: int, kind: str) -> None:
+    columns = matrix(np.random.default_rng(seed), n, width, kind)
+    same(compiled.written(columns, np.empty((width, n))), plain.written(columns, np.empty((width, n))))
+    with pytest.raises(ValueError):
+        compiled.written(columns, np.empty((width + 1, max(n, compiled.STRIP))))
+
+
+def test_rows_are_no_longer_than_their_norm() -> None:
+    rows_of = loops.Moved([np.array([3.0, 300.0]), np.array([4.0, -400.0])], norms=[loops.Norm(1.0, 2, 10.0)])
+    assert loops.written(rows_of, np.empty((2, 2))).tolist() == [[3.0, 6.0], [4.0, -8.0]]
+
+
+@built
+@given(st.integers(0, 2**32), rows, st.integers(1, 256), st.sampled_from([np.uint8, np.int64]))
+def test_rows_are_grouped_alike(seed: int, n: int, size: int, dtype: Any) -> None:
+    code = np.random.default_rng(seed).integers(0, size, n).astype(dtype)
+    one, other = compiled.grouped(code, size), plain.grouped(code, size)
+    assert len(one) == len(other) == size
+    for mine, theirs in zip(one, other, strict=True):
+        same(mine, theirs)
 
 
 def test_a_product_takes_its_steps_on_every_row() -> None:
@@ -254,7 +320,7 @@ CSV = st.lists(
 
 
 @built
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(
     CSV,
     st.sampled_from(b",;\t|"),

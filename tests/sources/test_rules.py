@@ -20,6 +20,7 @@ from sulq.kinds import Integer, Kind, Real
 from sulq.queries.scope import Scope
 from sulq.sources.cells import numbers
 from sulq.sources.encoding import encoded
+from tests.effort import examples
 
 SEX = sulq.Category(["female", "male"], trim=True, fold_case=True, aliases={"f": "female", "1": "male"})
 FROZEN = "ac4fd404e3dad20e52c18c87c611e7b545c211d5a7945d72311bb99ba2b07a11"
@@ -144,7 +145,7 @@ def test_rules_hold_for_every_source_alike(suffix: str, tmp_path: Path) -> None:
     assert scaled.value[1] == pytest.approx(50 * (2 / 4500 - 1), abs=50 * 2**-13)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.lists(st.one_of(st.none(), st.binary(max_size=8), st.text(max_size=8).map(str.encode))))
 def test_no_bytes_make_a_rule_fail(cells: list[bytes | None]) -> None:
     raw = pa.array(cells, pa.large_binary())
@@ -196,3 +197,13 @@ def test_rules_for_categories_that_make_no_sense_are_refused(
 def test_values_that_fold_into_each_other_are_refused() -> None:
     with pytest.raises(sulq.errors.SchemaError, match="by its rules 'A' would stand for both 'a' and 'A'"):
         sulq.Category(["a", "A"], fold_case=True)
+
+
+@pytest.mark.parametrize("spelling", ["1.0", "01", "1e0"])
+def test_an_alias_that_is_another_value_as_a_number_is_refused(spelling: str) -> None:
+    """Numbers are compared as numbers: such an alias was ignored without a word."""
+    with pytest.raises(sulq.errors.SchemaError, match="would stand for both '1' and '2'"):
+        sulq.Category([1, 2], aliases={spelling: "2"})
+    assert sulq.Category([1, 2], aliases={"3.0": "2", spelling: "1"}).meant("3.0") == "2"
+    assert sulq.Category(["1", "b"], aliases={spelling: "b"}).meant(spelling) == "b"
+    assert sulq.Category(["1", spelling]).values == ("1", spelling), "without aliases nothing changes"

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -20,8 +21,10 @@ import sulq
 from sulq.local.tails import Bounded, LaplaceMeans
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import BestOf, Gap
+from sulq.talk.columns import html_table
 from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
+from tests.effort import examples
 from tests.forms import check_reader, json_values, refusal, tampered
 from tests.oracles.curators import people
 
@@ -119,7 +122,7 @@ def test_what_is_no_answer_is_refused(form: Any) -> None:
         Answer.from_json("{")
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_whatever_comes_as_an_answer_is_read_or_refused(data: st.DataObject) -> None:
     answers = [Answer(np.arange(6.0).reshape(2, 3), law, AXES) for law in LAWS.values()]
@@ -293,3 +296,10 @@ def test_without_pandas_polars_makes_the_frame_and_without_both_an_error_says_so
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(sulq.SulqError, match="neither pandas nor polars is installed"):
         Answer(3.0).to_frame()
+
+
+def test_in_html_a_number_and_its_error_stay_on_one_line() -> None:
+    page = html_table(["ward", "cost"], [["a long name", "1,000 ± 20"]], [[False, False]], 1, "")
+    name, number = re.findall(r"<td style=\"([^\"]*)\"", page)
+    assert "nowrap" in number and "nowrap" not in name
+    assert page.startswith('<div style="overflow-x:auto">'), "a wide table is moved sideways on a phone"

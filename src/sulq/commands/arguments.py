@@ -1,4 +1,4 @@
-"""The command line of `sulq learn` and `sulq table`: what all learners have in common."""
+"""The command line of `sulq learn`, `sulq table` and `sulq sql`: what all learners have in common."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.console import Console
 
 from sulq.commands.command import Command
 from sulq.commands.learners import COMMANDS
+from sulq.commands.sql import SQL, select
 from sulq.commands.table import TABLE
 
 Learn: TypeAlias = Callable[[Command, argparse.Namespace, Console], int]
@@ -35,6 +36,12 @@ def add_table(commands: Any, learn: Learn) -> None:
     """Add `sulq table` to the commands; `learn` does the work."""
     results = _add(commands, TABLE, "sulq", learn)
     results.add_argument("--csv", metavar="FILE", help="write the figures and their bounds, margins last")
+
+
+def add_sql(commands: Any, learn: Learn) -> None:
+    """Add `sulq sql` to the commands; `learn` does the work, unless a statement is only to be explained."""
+    results = _add(commands, SQL, "sulq", partial(select, learn))
+    results.add_argument("--csv", metavar="FILE", help="write the figures and their bounds")
 
 
 def _add(commands: Any, command: Command, prefix: str, learn: Learn) -> Any:

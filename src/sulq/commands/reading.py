@@ -10,12 +10,12 @@ from contextlib import suppress
 
 from sulq.errors import QueryError
 from sulq.queries.arithmetic import Compare
-from sulq.queries.expressions import Constant, col
+from sulq.queries.expressions import Constant, col, known
 from sulq.queries.node import Node
 from sulq.schema import Boolean, Category, Date, Schema
 
 ORDERS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-SYNTAX = "COLUMN, COLUMN==VALUE, COLUMN>NUMBER, or with !=, >=, < or <="
+SYNTAX = "COLUMN, COLUMN==VALUE, COLUMN>NUMBER, or with !=, >=, < or <=, or known(COLUMN)"
 
 
 def condition_in(text: str, schema: Schema) -> str | Node:
@@ -32,10 +32,15 @@ def condition_in(text: str, schema: Schema) -> str | Node:
     Compare(relation='==', left=Column(name='income'), right=Constant(constant='>50K'))
     >>> condition_in("age>=65", schema)
     Compare(relation='>=', left=Column(name='age'), right=Constant(constant=65))
+    >>> condition_in("known(age)", schema)
+    Known(name='age')
     """
     written = text.strip()
     if written in schema:
         return written
+    inside = re.fullmatch(r"known\((.*)\)", written)
+    if inside and inside[1].strip() in schema:
+        return known(inside[1].strip())
     # Of two relations at one place the longer comes first, so >= is not read as > and a value "=…".
     for relation in re.finditer("==|!=|>=|<=|>|<", written):
         name, value = written[: relation.start()].strip(), written[relation.end() :].strip()

@@ -5,6 +5,7 @@ from sulq.hypotheses.components import Components
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
 from sulq.hypotheses.nothing import Nothing
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import Tree
@@ -16,6 +17,7 @@ __all__ = [
     "Nothing",
     "Origin",
     "ParityRule",
+    "ResultSet",
     "Rule",
     "Selected",
     "Tabulation",

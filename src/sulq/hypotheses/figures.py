@@ -86,8 +86,11 @@ def ratios(
     least, most = bounds
     fewest, many = of_counts.value - of_counts.radius, of_counts.value + of_counts.radius
     with np.errstate(all="ignore"):
-        ends = [middle + total / rows for total in (of_sums.low, of_sums.high) for rows in (fewest, many)]
-        average = middle + of_sums.value / of_counts.value
+        # Divided last: of exact sums, this is the average to the last bit.
+        ends = [
+            (total + middle * rows) / rows for total in (of_sums.low, of_sums.high) for rows in (fewest, many)
+        ]
+        average = (of_sums.value + middle * of_counts.value) / of_counts.value
     known = fewest > 0
     low = np.where(known, np.clip(np.min(ends, axis=0), least, most), least)
     high = np.where(known, np.clip(np.max(ends, axis=0), least, most), most)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from sulq.hypotheses.hypothesis import Hypothesis, words
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.pictures import tree as pictures
 from sulq.queries.codes import Bins, Cross
 from sulq.queries.facts import Code
@@ -127,6 +127,13 @@ class Tree(Hypothesis):
         reached = self.route([end.label for end in self.ends], self._labels.size)
         return np.asarray(np.array(self.values)[self._values(reached, frame)])
 
+    @property
+    def headline(self) -> str:
+        if isinstance(self.root, End):
+            return f"{words(self.label)} is always {self._verdict(self.root)}: no question made a difference."
+        asked = dict.fromkeys(self._phrased(self.questions[number])[0] for number in _asked(self.root))
+        return f"{words(self.label)} is told by {enumerated(list(asked))}: {len(self.ends)} kinds of rows."
+
     def describe(self) -> str:
         return "\n".join(self._lines(self.root, ""))
 
@@ -183,6 +190,14 @@ class Tree(Hypothesis):
     @property
     def _categorical(self) -> bool:
         return isinstance(Scope(self.schema).facts(self.label), Code)
+
+
+def _asked(node: Split | End) -> Iterator[int]:
+    """The questions from the top down."""
+    if isinstance(node, Split):
+        yield node.question
+        for branch in node.branches:
+            yield from _asked(branch)
 
 
 def _ends(node: Split | End) -> Iterator[End]:

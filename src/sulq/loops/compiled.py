@@ -16,12 +16,47 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sulq.loops import plain
+from sulq.loops.moving import Moved
 from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Members, Step, Taken, Words
 
 LINE = 64
 WIDEST = 1024
-DOUBLES, SHORTS, MEMBERS = range(3)
+DOUBLES, SHORTS, MEMBERS, INTS = range(4)
+KINDS: dict[Any, int] = {np.dtype(np.int16): SHORTS, np.dtype(np.int32): INTS, np.dtype(np.float64): DOUBLES}
 PATH = Path(__file__).with_name("loops.so")
+
+
+class _Movement(ctypes.Structure):
+    _fields_ = (
+        ("moves", ctypes.c_void_p),
+        ("code", ctypes.c_void_p),
+        ("offsets", ctypes.c_void_p),
+        ("codes", ctypes.c_int64),
+        ("weight", ctypes.c_void_p),
+        ("norms", ctypes.c_void_p),
+        ("many", ctypes.c_int64),
+    )
+
+    @classmethod
+    def of(cls, moved: Moved) -> tuple[_Movement, list[NDArray[Any]]]:
+        """What becomes of rows, and the arrays that it points to."""
+        kept = [np.array(moved.norms, dtype=np.float64)]
+        movement = cls(None, None, None, 1, None, _at(kept[0]), len(moved.norms))
+        if (m := moved.moves) is not None:
+            width, codes = m.offsets.shape
+            # One for every number of 8 bits: no code, however wrong, can be looked up outside.
+            offsets = np.zeros((width, 2**8))
+            offsets[:, :codes] = m.offsets
+            each = np.stack([m.factors, m.low, m.high, m.coarser], axis=1)
+            kept += [each, offsets]
+            movement.moves, movement.offsets, movement.codes = _at(each), _at(offsets), codes
+        if moved.code is not None:
+            kept.append(np.ascontiguousarray(moved.code, dtype=np.uint8))
+            movement.code = _at(kept[-1])
+        if moved.weight is not None:
+            kept.append(np.ascontiguousarray(moved.weight, dtype=np.float64))
+            movement.weight = _at(kept[-1])
+        return movement, kept
 
 
 class _Matrix(ctypes.Structure):
@@ -30,31 +65,45 @@ class _Matrix(ctypes.Structure):
         ("width", ctypes.c_int64),
         ("kind", ctypes.c_int64),
         ("places", ctypes.c_void_p),
+        ("movement", ctypes.c_void_p),
     )
 
     columns: int | None
     width: int
     kind: int
     places: int | None
+    movement: int | None
     rows: int
-    kept: tuple[object, list[NDArray[Any]]]
-    """What `columns` points to, and what that points to, so that they live as long."""
+    kept: tuple[object, ...]
+    """What `columns` and the others point to, and what that points to, so that they live as long."""
 
     @classmethod
     def of(cls, matrix: Matrix) -> _Matrix:
+        if isinstance(matrix, Moved):
+            seen = cls.of(matrix.columns)
+            how, kept = _Movement.of(matrix)
+            seen.movement = ctypes.addressof(how)
+            seen.kept = (*seen.kept, how, kept)
+            return seen
         places = None
         if isinstance(matrix, Members):
             columns, width, kind = [np.ascontiguousarray(matrix.code, dtype=np.uint8)], matrix.size, MEMBERS
         else:
             whole = matrix.columns if isinstance(matrix, Taken) else matrix
-            narrow = all(column.dtype == np.int16 for column in whole)
-            dtype, kind = (np.int16, SHORTS) if narrow else (np.float64, DOUBLES)
-            columns, width = [np.ascontiguousarray(column, dtype=dtype) for column in whole], len(whole)
-            if isinstance(matrix, Taken):
+            width, dtype = len(whole), _shared_dtype(whole)
+            if isinstance(matrix, Taken) and dtype is not None:
                 places = np.ascontiguousarray(matrix.places, dtype=np.int64)
+            else:
+                whole = list(matrix)
+            dtype = np.dtype(np.float64) if dtype is None else dtype
+            columns, kind = [np.ascontiguousarray(column, dtype=dtype) for column in whole], KINDS[dtype]
         addresses = _addresses(columns)
         seen = cls(
-            ctypes.cast(addresses, ctypes.c_void_p), width, kind, None if places is None else _at(places)
+            ctypes.cast(addresses, ctypes.c_void_p),
+            width,
+            kind,
+            None if places is None else _at(places),
+            None,
         )
         seen.rows = len(columns[0] if places is None else places)
         seen.kept = (addresses, columns if places is None else [*columns, places])
@@ -72,11 +121,13 @@ def _loaded() -> ctypes.CDLL | None:
         "real_features": [address, whole, *[real] * 6, address],
         "codes_of_entries": [address, whole, address, ctypes.c_uint32, address],
         "joint_counts": [address, address, whole, whole, address],
+        "grouped": [address, whole, address, address],
         "product": [_Matrix, _Matrix, whole, address, address, address],
         "stepped_product": [_Matrix, _Matrix, whole, address, address, whole, address, address],
         "nearest": [_Matrix, whole, address, address, whole, address, address],
         "echelon": [address, whole, whole, whole, address],
         "cut_csv": [address, whole, ctypes.c_uint8, *[whole] * 2, address, *[whole] * 2, *[address] * 3],
+        "written": [_Matrix, whole, address, address],
         "gather_csv": [address, address, address, whole, address, address, address],
     }
     for name, arguments in takes.items():
@@ -128,6 +179,13 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return counts[:cells]
 
 
+def grouped(code: NDArray[Any], size: int) -> list[NDArray[np.intp]]:
+    narrow = np.ascontiguousarray(code, dtype=np.uint8)
+    places, after = np.empty(len(narrow), dtype=np.int64), np.empty(2**8, dtype=np.int64)
+    LIBRARY.grouped(_at(narrow), len(narrow), _at(places), _at(after))
+    return np.split(places, after[: size - 1])
+
+
 def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     a, b = _Matrix.of(left), _Matrix.of(right)
     if _thin(a) or _thin(b):
@@ -138,6 +196,17 @@ def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Flo
 def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     same = _Matrix.of(matrix)
     return plain.gram(matrix, steps, weight) if _thin(same) else _product(same, same, steps, weight)
+
+
+def written(matrix: Matrix, out: Floats) -> Floats:
+    seen = _Matrix.of(matrix)
+    if _thin(seen):
+        return plain.written(matrix, out)
+    if out.shape != (seen.width, seen.rows) or out.dtype != np.float64 or not out.flags.c_contiguous:
+        raise ValueError(f"{seen.width} columns of {seen.rows} rows do not fit {out.shape} of {out.dtype}")
+    room = _room(seen.width)
+    LIBRARY.written(seen, seen.rows, _at(room), _at(out))
+    return out
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
@@ -198,6 +267,12 @@ def _at(array: NDArray[Any]) -> int:
 
 def _addresses(columns: Sequence[NDArray[Any]]) -> ctypes.Array[ctypes.c_void_p]:
     return (ctypes.c_void_p * len(columns))(*map(_at, columns))
+
+
+def _shared_dtype(columns: Sequence[NDArray[Any]]) -> np.dtype[Any] | None:
+    """The type of all columns, if the loops can read it."""
+    first = columns[0].dtype
+    return first if first in KINDS and all(column.dtype == first for column in columns) else None
 
 
 def _thin(matrix: _Matrix) -> bool:

@@ -21,7 +21,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.question import Question
-from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.row_function_guard import refuse_row_functions
 from sulq.schema import Schema
 from sulq.sources.sums import Sums
@@ -237,8 +237,7 @@ class Surveyor(ABC):
 
     def surveys(self, round_: Round) -> list[Survey]:
         """Whom to ask what, or a refusal: from public facts alone."""
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        round_ = asked_of(round_, self.schema)
         if self.source.rows == 0:
             raise QueryError("there is nobody to ask: the table has no rows that count")
         drafts = [self.survey(part) for query in round_.by_sums for part in query.parts]

@@ -134,6 +134,14 @@ class Batch:
             known = self._values[expression.key] = expression.value(self)
         return known
 
+    def keep(self, expression: RowExpression, values: Values) -> None:
+        """Take an expression's value as known."""
+        self._values[expression.key] = values
+
+    def knows(self, expression: RowExpression) -> bool:
+        """Whether an expression's value was computed before."""
+        return expression.key in self._values
+
     def number(self, expression: RowExpression, on: int | None = None) -> Floats:
         """A number's value, on its own grid or on another."""
         facts = self.scope.number(expression)

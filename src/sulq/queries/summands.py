@@ -92,10 +92,11 @@ class Summand:
             return self._sums(batch, weight)
         size, code = self.size(batch.scope), self._code(batch)
         if self._condensed(batch.scope) and batch.rows * self.width(batch.scope) > FEW_NUMBERS * size:
-            order = np.argsort(code.astype(np.uint8), kind="stable")
-            members = np.split(order, np.cumsum(np.bincount(code, minlength=size))[:-1])
             return np.concatenate(
-                [self._sums(batch.at(rows), None if weight is None else weight[rows]) for rows in members]
+                [
+                    self._sums(batch.at(rows), None if weight is None else weight[rows])
+                    for rows in loops.grouped(code, size)
+                ]
             )
         columns = self._columns(batch, weight)
         if columns is None:

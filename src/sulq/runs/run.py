@@ -114,6 +114,8 @@ class Run:
         rows = offer.rows if rows is None else rows
         if rows is None:
             raise SulqError("the number of rows is not public here: say how many to rehearse on, --rows N")
+        if offer.rows == 0:
+            raise SulqError("there are no rows: say how many to rehearse on, --rows N")
         epsilon, delta, rho = numbers_of(self.budget)
         return rehearse(
             self.learner,

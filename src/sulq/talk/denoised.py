@@ -16,7 +16,7 @@ from sulq.queries.expressions import Constant, col
 from sulq.queries.node import Node
 from sulq.queries.query import Query, total
 from sulq.queries.question import Question
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import Scope, scope_of
 from sulq.queries.vectors import Only
 from sulq.schema import Boolean
@@ -117,8 +117,7 @@ class Denoised(Wrapper):
 
     def _instead(self, round_: Round) -> tuple[list[Sequence[Question]], Round]:
         """What is asked instead of each query, and all that as a round."""
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        round_ = asked_of(round_, self.schema)
         instead = [self._rewritten(query) for query in round_.queries]
         return instead, Round([query for each in instead for query in each], round_.share)
 
