@@ -211,6 +211,14 @@ def test_charges_of_every_denominator_do_not_add_up_to_ever_more_digits(service:
         assert prime * offer.cost(counted(f"1/{prime}", where="sick")) <= offer.total
 
 
+@pytest.mark.parametrize("path", ["ask", "quote"])
+def test_what_is_too_wide_is_refused_before_memory_is_taken_for_it(ada: Client, path: str) -> None:
+    wide = SICK | {"queries": [SICK["queries"][0] | {"by": [column("age")] * 3}]}
+    refused = ada.post(f"/v1/datasets/people/{path}", {"round": wide})
+    # By the expression itself, and not once its bounds were worked out.
+    assert code(refused) == (400, "refused") and "too many to answer at once; at most 5000" in refused.text
+
+
 def test_nobody_fills_the_ledger_for_nothing(service: Running, ada: Client) -> None:
     before = len(list(service.curator.ledger.entries()))
     free = sulq.Round([sulq.count()])

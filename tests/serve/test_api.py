@@ -18,6 +18,7 @@ import pytest
 
 import sulq
 from sulq.errors import ReleaseError
+from sulq.serve.desk import Desk
 from sulq.talk.offer import Offer
 from tests.serve.services import Client, Running, code, counted, running
 
@@ -239,6 +240,20 @@ def test_whatever_goes_wrong_after_the_charge_has_one_text(
     assert len(texts) == 1
     assert str(ReleaseError()) in texts.pop()
     assert "Miller" not in caplog.text
+
+
+def test_an_error_that_nobody_thought_of_is_told_and_written_down_without_its_words(
+    service: Running, ada: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("row 7 of Ms Miller")
+
+    monkeypatch.setattr(Desk, "about", broken)
+    with caplog.at_level(logging.INFO):
+        failed = ada.get("/v1/datasets/people")
+    assert code(failed) == (500, "failed") and "Miller" not in failed.text
+    [written] = [record for record in caplog.records if record.getMessage() == "failed"]
+    assert vars(written)["facts"] == {"code": "failed", "error": "ValueError"} and written.exc_info is None
 
 
 def test_nothing_secret_is_written_down(service: Running, caplog: pytest.LogCaptureFixture) -> None:
