@@ -1,7 +1,8 @@
 """Given the same answers, every learner asks the same questions and learns the same as it always did.
 
 The answers are exact, or exact ones bent by a fixed recipe. A question is known by what it comes to over the
-rows, and not by how it is written down. The digests below were taken before the learners were rewritten.
+rows, and not by how it is written down. The digests below were taken before the learners were rewritten; those of
+trees were taken anew when trees began to keep all their ends.
 """
 
 from __future__ import annotations
@@ -205,21 +206,21 @@ ANSWERS = {
     "crowd": ("averaged", 1),
 }
 DIGESTS = {
-    "tree": "d3603b2dff3af7e7",
-    "tree, a share": "19d4a4e180b505b8",
-    "tree, counts": "3afeebc1c5ac4426",
-    "tree, counts, binary": "e27b6b5a73bef7f0",
-    "tree, multiway": "ddff17d313163a21",
-    "tree, multiway, depth 3": "935bc8b6e61bbdfb",
-    "tree, multiway, depth 2": "6b464497abcdf28d",
-    "tree, two ahead": "9d20bd9ee8564892",
-    "tree, two ahead, multiway": "1d3d77f9041b4b51",
-    "tree, edges": "e2ecb77ff9d7ff57",
-    "tree, an expression": "e7b5fd0dc7bb992a",
-    "tree, no depth": "f6a7a5ad759795ce",
-    "tree, many columns": "33f78e1138da6678",
-    "tree, many columns, a share": "82d69a5ef6773ae6",
-    "tree, many columns, deeper": "f2b2e46a5b890f7d",
+    "tree": "88f6818d377a8c4a",
+    "tree, a share": "56c5dad62d4a539f",
+    "tree, counts": "847f3a6de4f6bc9a",
+    "tree, counts, binary": "d01e75e0d3b70f4b",
+    "tree, multiway": "667724f7d082582d",
+    "tree, multiway, depth 3": "707b50d8853c7d8a",
+    "tree, multiway, depth 2": "8fd422fe7249989e",
+    "tree, two ahead": "37b98b08174b5ca6",
+    "tree, two ahead, multiway": "f5b4c40a855b9879",
+    "tree, edges": "31050e8da2dcb780",
+    "tree, an expression": "581f0ae50db9b7b3",
+    "tree, no depth": "d3489ab69da59527",
+    "tree, many columns": "e6f49cb4f64762ea",
+    "tree, many columns, a share": "e21d0cc52d310243",
+    "tree, many columns, deeper": "2da27c6504e672e8",
     "centres": "815daa5e178a39a3",
     "centres, one column": "f47878bff7fde150",
     "centres, a share": "e10779bc25822260",

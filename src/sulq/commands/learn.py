@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -63,6 +64,7 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
         outcome = run.learn(told_of(errors, None if budget is None else run.offer.unit))
     finally:
         clear_line(errors)
+    outcome = replace(outcome, prune=getattr(options, "prune", True))
     _tell(outcome, _title(command, outcome, options), options, console)
     return 0
 

@@ -63,7 +63,7 @@ def clear_line(console: Console) -> None:
 
 def show_outcome(outcome: Outcome, console: Console) -> None:
     """Print the hypothesis, then what it cost, how sure it is, and how to go on."""
-    console.print(outcome.hypothesis.drawing())
+    console.print(outcome.drawing())
     console.print()
     account = outcome.account
     if account is None:

@@ -119,10 +119,10 @@ class Draft:
     def tree(
         self, schema: Schema, label: Node, table: Mapping[int, Counts], deviation: float, prune: float
     ) -> Tree:
-        """The finished tree, pruned.
+        """The finished tree, with all that was counted.
 
-        Going down, a node takes its parent's label unless another leads by more than the noise. Coming up,
-        a split that makes no difference is undone. Only answers are looked at, so this costs nothing.
+        Going down, a node takes its parent's label unless another leads by more than the noise. Only answers
+        are looked at, so this costs nothing.
 
         Args:
             schema: what is public about the columns.
@@ -143,20 +143,14 @@ class Draft:
                 max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * deviation**2
             )
             majority = best if lead > prune * spread else above
-            if question is not None:
-                branches = tuple(finished(child, majority) for child in self._children[node])
-                different = {branch.label if isinstance(branch, End) else -1 for branch in branches}
-                if len(different) > 1 or -1 in different:
-                    return Split(question, branches)
-                [majority] = different
-            return End(majority, tuple(counts.tolist()))
+            if question is None:
+                return End(majority, tuple(counts.tolist()), deviation)
+            return Split(place[question], tuple(finished(child, majority) for child in self._children[node]))
 
+        asked = sorted({question for question in self._question if question is not None})
+        place = {question: i for i, question in enumerate(asked)}
         root = finished(0, int(sums[0].argmax()))
-        remaining = sorted(_questions(root))
-        place = {question: i for i, question in enumerate(remaining)}
-        return Tree(
-            schema, None, label, tuple(self.questions[q] for q in remaining), _renumbered(root, place)
-        )
+        return Tree(schema, None, label, tuple(self.questions[q] for q in asked), root)
 
 
 def _follows(question: Node, before: Node, answer: int) -> bool:
@@ -207,15 +201,3 @@ def _entropy(counts: Counts) -> float:
     positive = counts[counts > 0]
     shares = positive / positive.sum() if positive.size else positive
     return float(-(shares * np.log2(shares)).sum())
-
-
-def _questions(node: Split | End) -> set[int]:
-    if isinstance(node, End):
-        return set()
-    return {node.question}.union(*map(_questions, node.branches))
-
-
-def _renumbered(node: Split | End, place: Mapping[int, int]) -> Split | End:
-    if isinstance(node, End):
-        return node
-    return Split(place[node.question], tuple(_renumbered(branch, place) for branch in node.branches))

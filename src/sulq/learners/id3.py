@@ -54,8 +54,8 @@ class ID3(Learner[Tree]):
             multiway. Where there are too many sets of three, the first choice picks one question, the
             second a pair in each of its nodes, and there are no more.
         bins: public edges for numbers, by column; by default from the schema's bounds.
-        prune: how many standard deviations a label must lead by to displace that of the node above; 0 prunes
-            only what makes no difference.
+        prune: how many standard deviations a label must lead by to displace that of the node above. The tree
+            keeps all ends and counts whatever this is: `Tree.pruned` is what is shown of it.
         share: the part of the budget to spend.
 
     >>> import sulq
