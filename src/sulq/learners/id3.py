@@ -81,10 +81,12 @@ class ID3(Learner[Tree]):
     def rounds(self, schema: Schema) -> Rounds[Tree]:
         label, draft = self._label(schema), Draft(Scope(schema), self.questions(schema))
         picking = self._picking(schema, label)
-        levels = yield from self._levels(schema, draft).opened(label)
+        levels = self._levels(schema, draft)
+        if self.pick == "choose":
+            levels = yield from levels.opened(label)
         while levels.turns and draft.open:
             answers = yield Round(picking.queries(draft, levels), levels.share)
-            draft.grow(picking.picked(draft, levels, answers))
+            draft.grow(picking.picked(draft, levels, answers), levels.joint)
             levels = levels.after(answers)
         ends = draft.ends
         [answer] = yield Round([count(by=[draft.route(ends), label])], levels.rest)
