@@ -82,7 +82,7 @@ ends = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given(ends, ends, ends)
 def test_whatever_was_counted_rates_are_rates_and_agree_with_the_label(
     one: End, two: End, three: End

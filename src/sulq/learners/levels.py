@@ -48,7 +48,7 @@ MOST_ROUNDS = 2**20
 PILOT = Fraction(1, 50)
 """The part of the budget that counts the labels before the first choice."""
 ALONE = 2
-"""How many times the rows of a level could be halved once more, if each of its nodes is to choose for itself."""
+"""How often rows must be left to be halved below the last level, so that each node chooses for itself."""
 SEEN = 3
 """How many times rarer a label can be than another so that purity sees its rates change: the lowest of its
 majorities changes at 1 : 3."""
@@ -196,7 +196,7 @@ def affordable(sizes: Answer, shares: Fraction, again: float) -> int:
 
 
 def halved(labels: Answer, shares: Fraction) -> float:
-    """How often the rows without the most frequent label can be halved until they are as few as there is noise.
+    """How often rows without the most frequent label can be halved until they are as few as there is noise.
 
     Args:
         labels: how many rows have each label.
@@ -208,11 +208,11 @@ def halved(labels: Answer, shares: Fraction) -> float:
 
 
 def weights_of(labels: Answer) -> tuple[int, ...]:
-    """How much a row of each label counts in a choice if one label is frequent; nothing if purity sees the others.
+    """How much a row of each label counts in a choice if one label is frequent; else nothing.
 
     A label that purity just sees counts as much as the frequent one. From there on its weight grows with the
-    square of how much rarer it is, up to where all its rows count as much as all rows of the frequent label. A
-    label is taken for as frequent as noise could have hidden that it is.
+    square of how much rarer it is, up to where all its rows count as much as all rows of the frequent label.
+    A label is taken for as frequent as it may be, given the noise.
 
     Args:
         labels: how many rows have each label.

@@ -48,9 +48,9 @@ class Choice(Question):
     L + 4 in all, so a score moves by at most 1 here too.
 
     By weights, one for each label, a score sees a rare label become more or less rare where purity sees no
-    majority change. It is made of 1 + L majorities too: in one all rows count double, and in one for each label
-    the rows of that label do. In each of them a row counts by the weight of its label. So a row that comes adds
-    at most L + 3 times the largest weight, of which a step is one part.
+    majority change. It is made of 1 + L majorities too: in one all rows count double, and in one for each
+    label the rows of that label do. In each of them a row counts by the weight of its label. So a row that
+    comes adds at most L + 3 times the largest weight, of which a step is one part.
     """
 
     candidates: tuple[Node, ...]
@@ -218,8 +218,8 @@ def choose(
         weight: the larger the weight is among the queries of a round, the likelier is the best candidate.
         score: with a label, how a candidate is scored. "majority" counts the rows that the most frequent
             label of each value gets right. "purity" also sees labels become more certain. Weights, a whole
-            number for each label, see that where labels are rare too: give each label about the inverse of its
-            share, as (1, 7) where one row in eight has the second of two labels.
+            number for each label, see that where a label is rare too: give each label about the inverse of
+            its share, as (1, 7) where one row in eight has the second of two labels.
 
     >>> import sulq
     >>> people = sulq.randhie()
