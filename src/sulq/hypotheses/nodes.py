@@ -92,10 +92,16 @@ def shares_below(node: Split | End, above: Floats, stated: Floats) -> Iterator[F
 
 
 def pruned(node: Split | End) -> Split | End:
-    """A node without the splits below it that tell nothing."""
+    """A node without the splits below it that tell nothing.
+
+    A split with one branch beside ends that noise has drowned is left out: the branch stands in its place.
+    """
     if isinstance(node, End):
         return node
     branches = tuple(map(pruned, node.branches))
+    rest = [branch for branch in branches if isinstance(branch, Split) or not branch.drowned]
+    if len(rest) == 1:
+        return rest[0]
     labels = {branch.label if isinstance(branch, End) else None for branch in branches}
     tables, noises = zip(*map(together, branches), strict=True)
     if len(labels) > 1 or None in labels or telling(tables, noises):

@@ -196,7 +196,7 @@ def drawing(root: Fork | Tip) -> rich.tree.Tree:
         line.append(blocks(node.size / root.size if root.size > 0 else 0.0, 8), hue)
         line.append(f" {rate(node.confidence, node.error):>{max(5, rates)}} ")
         line.append(blocks(node.confidence, 8), hue)
-        return line.append(f" {DROWNED}", "dim") if node.drowned else line
+        return line.append(" noise", "dim") if node.drowned else line
 
     def grow(tree: rich.tree.Tree, spot: _Spot) -> rich.tree.Tree:
         for below in spot.below:
