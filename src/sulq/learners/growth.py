@@ -139,8 +139,8 @@ class Draft:
     ) -> Tree:
         """The finished tree, with all that was counted.
 
-        Going down, a node takes its parent's label unless another leads by more than the noise, among more
-        rows than noise could have made. Only answers are looked at, so this costs nothing.
+        Going down, a node takes its parent's label unless another leads by more than the noise. Only answers
+        are looked at, so this costs nothing.
 
         Args:
             schema: what is public about the columns.
@@ -160,8 +160,7 @@ class Draft:
             spread = math.sqrt(
                 max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * deviation**2
             )
-            some = counts.sum() > 2 * deviation * math.sqrt(float(ends[node][0]) * len(counts))
-            majority = best if lead > prune * spread and (some or not deviation) else above
+            majority = best if lead > prune * spread else above
             if question is None:
                 return End(majority, tuple(counts.tolist()), deviation)
             return Split(place[question], tuple(finished(child, majority) for child in self._children[node]))

@@ -36,13 +36,16 @@ AMOUNT = 1000
 class ID3(Learner[Tree]):
     """Learns a decision tree: section 4.4 of the SuLQ paper.
 
-    The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one.
+    The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one. Where
+    questions are chosen, a first count of the labels says how many levels there can be, whether nodes must choose
+    together, and whether rows of a rare label count for more.
 
     Args:
         label: what the tree tells: a boolean or category column, or an expression like it.
         features: the columns to ask about; by default all that the label is not made of.
         depth: how many questions lead to an end at most. By default 4 where questions are multiway and 9
-            where they are binary; fewer where noise would drown them.
+            where they are binary; fewer where noise would drown them. Nodes that noise would drown choose one
+            question for all of a level, where questions are binary.
         pick: how a question is picked. "choose" asks only which one predicts the label best. "counts" asks
             for the table of every attribute and the label, as the paper does, and works out the information
             gain.
