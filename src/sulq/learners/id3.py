@@ -36,9 +36,9 @@ AMOUNT = 1000
 class ID3(Learner[Tree]):
     """Learns a decision tree: section 4.4 of the SuLQ paper.
 
-    The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one. Where
-    questions are chosen, a first count of the labels says how many levels there can be, whether nodes must choose
-    together, and whether rows of a rare label count for more.
+    The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one.
+    Where questions are chosen, a first count of the labels says how many levels there can be, whether nodes
+    must choose together, and whether rows of a rare label count for more.
 
     Args:
         label: what the tree tells: a boolean or category column, or an expression like it.
