@@ -183,6 +183,23 @@ def test_exact_answers_come_with_a_warning_and_no_ledger(
     assert not (tmp_path / "people.csv.ledger").exists()
 
 
+def test_pruning_decides_what_is_shown_and_not_what_is_kept_and_costs_nothing(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    command = ["learn", "tree", *people, *LEARNERS["tree"], "--epsilon", "1"]
+    shown, kept = [], []
+    for prune in ("--prune", "--no-prune"):
+        files = ["--json", str(tmp_path / prune), "--report", str(tmp_path / f"{prune}.html")]
+        assert main([*command, prune, *files]) == 0
+        shown.append(capsys.readouterr().out.count(" rows "))
+        kept.append((tmp_path / prune).read_text())
+    assert kept[0] == kept[1], "the second run is answered from the ledger"
+    tree = sulq.hypotheses.Tree.from_json(kept[0])
+    assert shown[0] <= shown[1]
+    assert tree.describe(prune=False).count(" rows, ") == len(tree.ends)
+    assert "±" in (tmp_path / "--prune.html").read_text()
+
+
 def test_the_ledger_is_where_a_curator_would_have_put_it(people: list[str], tmp_path: Path) -> None:
     source = sulq.open(people[0], people[2])
     assert source.curator(epsilon=1).ledger.path == ledger_file(source, None).resolve()

@@ -39,6 +39,7 @@ ROUND = sulq.Round(
         sulq.mean("pay"),
         sulq.choose(["a", "b"], label="y", by="age"),
         sulq.choose(["a", "b"], label="y", score="purity"),
+        sulq.choose(["a", "b"], label="y", by="age", score=(1, 4)),
         sulq.choose([sulq.count(where=col("a")), sulq.count(where=col("b"))]),
     ],
     share=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,7 @@ def _learn(command: Command, options: argparse.Namespace, budget: Budget | None,
         outcome = run.learn(told_of(errors, unit, odd))
     finally:
         clear_line(errors)
+    outcome = replace(outcome, prune=getattr(options, "prune", True))
     _tell(outcome, _title(command, outcome, options), options, console)
     return 0
 

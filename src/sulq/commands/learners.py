@@ -89,6 +89,13 @@ def _tree_options(parser: Any) -> None:
         help="a branch for each value, or yes-or-no questions, whose trees are small (the default where "
         "there are numbers to ask about)",
     )
+    parser.add_argument(
+        "--prune",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="show the tree without splits whose ends expect the same label at rates that cannot be told "
+        "apart (default); --no-prune shows every end. --json has all that was counted either way",
+    )
     bins_option(parser, "eight intervals")
     share_option(parser, "half of it picks the questions, half counts the labels at the ends")
 

@@ -76,7 +76,7 @@ def clear_line(console: Console) -> None:
 
 def show_outcome(outcome: Outcome, console: Console) -> None:
     """Print the hypothesis, then what it cost, how sure it is, and how to go on."""
-    console.print(outcome.hypothesis.drawing())
+    console.print(outcome.drawing())
     for sentence in outcome.hypothesis.doubts:
         console.print(Text(clean(sentence), "yellow"), soft_wrap=True)
     console.print()

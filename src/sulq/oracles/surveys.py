@@ -266,9 +266,9 @@ class Surveyor(ABC):
         best = chosen(query, scores.argmax(axis=0).tolist(), None, scope)
         cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
 
-        # The largest cell of each value can be off by the radius, or by three times that where labels count
-        # for more. That holds for the best candidate and for the chosen one.
-        times = 2 if query.score == "majority" else 6
+        # The largest cell of each value can be off by the radius, by more where labels count for more. That
+        # holds for the best candidate and for the chosen one.
+        times = 2 * float(query.spread(scope))
         factors = tuple(times * len(part.values) / cells for part in parts)
         return replace(best, law=BestOf(tuple(part.law for part in parts), factors))
 

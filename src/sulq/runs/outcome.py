@@ -6,7 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from rich.console import RenderableType
+
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.tree import Tree
 from sulq.numbers import amount
 from sulq.plans.watching import AskedRound
 from sulq.privacy.budget import ApproxDP, Budget, PureDP
@@ -49,6 +52,7 @@ class Outcome:
         account: the account they were charged to, or None for exact answers.
         origin: who learned it, under what promise.
         schema: what is public about the columns.
+        prune: whether a tree is shown without the splits that tell nothing.
     """
 
     hypothesis: Hypothesis
@@ -56,6 +60,23 @@ class Outcome:
     account: RunBudget | None
     origin: Origin
     schema: Schema
+    prune: bool = True
+
+    def describe(self) -> str:
+        """What was learned, for people."""
+        return self.hypothesis.describe(**self._shown)
+
+    def picture(self) -> str:
+        """What was learned, as an SVG picture."""
+        return self.hypothesis.picture(**self._shown)
+
+    def drawing(self) -> RenderableType:
+        """What was learned, for a terminal."""
+        return self.hypothesis.drawing(**self._shown)
+
+    @property
+    def _shown(self) -> dict[str, bool]:
+        return {"prune": self.prune} if isinstance(self.hypothesis, Tree) else {}
 
     @property
     def cost(self) -> Fraction:

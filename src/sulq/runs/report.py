@@ -86,14 +86,14 @@ def _learned(outcome: Outcome) -> str:
     hypothesis = outcome.hypothesis
     if not hypothesis:
         return f"<p>{escape(hypothesis.describe())}</p>"
-    words = f"<pre>{escape(hypothesis.describe())}</pre>"
+    words = f"<pre>{escape(outcome.describe())}</pre>"
     table = (
         f'<div class="wide">{hypothesis._repr_html_()}</div>'
         if isinstance(hypothesis, Tabulation | ResultSet)
         else ""
     )
     return (
-        f'{table}<div class="picture">{hypothesis.picture()}</div>'
+        f'{table}<div class="picture">{outcome.picture()}</div>'
         f"<details><summary>the same in words</summary>{words}</details>"
     )
 
