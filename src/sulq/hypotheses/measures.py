@@ -15,7 +15,6 @@ from sulq.hypotheses.hypothesis import words
 from sulq.pictures.svg import plain
 from sulq.queries.codes import Bins, bins
 from sulq.queries.expressions import Column, Constant
-from sulq.queries.missing import known_beside, looked_at_missing
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.schema import Date, Schema
@@ -169,14 +168,6 @@ def centred(schema: Schema, value: Node) -> tuple[Node, float]:
     low, high = bounds_of(schema, value)
     middle = low / 2 + high / 2
     return value - middle, middle
-
-
-def known_rows(schema: Schema, value: Node) -> Node | None:
-    """Whether a row holds all that a number is made of; None where the schema drops no missing cells of it.
-
-    The sum of it is what an average is divided by.
-    """
-    return known_beside(None, looked_at_missing([value], schema))
 
 
 def _days(dates: Date, value: float, low: float, high: float) -> str:
