@@ -69,10 +69,10 @@ class Measure:
 
     def outlook(self, figures: CellFigures) -> str:
         """How far off such figures would be in the middle of them, for people."""
-        many, quiet = figures.telling.size, figures.telling.size - int(figures.telling.sum())
+        quiet = figures.within_noise
         unit = {"share": " %", "count": " rows"}.get(self.kind, "")
         off = float(np.median(figures.radius)) * (100 if self.kind == "share" else 1)
-        return f"± {plain(off, 2)}{unit}" + (f"; {quiet:,} of {many:,} within the noise" if quiet else "")
+        return f"± {plain(off, 2)}{unit}" + (f"; {quiet} within the noise" if quiet else "")
 
     def dates(self, schema: Schema) -> Date | None:
         """The column of dates that is averaged or ordered, if there is one: figures are days since its first.
