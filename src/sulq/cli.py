@@ -28,6 +28,7 @@ from sulq.ledger.carrying import carry
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
 from sulq.pictures import lines
+from sulq.pictures.svg import clean
 from sulq.progress import shown
 from sulq.runs.files import write_whole
 from sulq.schema import Csv, Schema
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with interrupts():
                 code = _run(arguments)
         except KeyboardInterrupt as interrupt:
-            print(f"sulq: {str(interrupt) or 'interrupted'}", file=sys.stderr)
+            print(f"sulq: {clean(str(interrupt)) or 'interrupted'}", file=sys.stderr)
             code = 130
         finally:
             output.flush()
@@ -65,7 +66,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         with shown():
             return options.run(options, Console()) or 0
     except SulqError as error:
-        print(f"sulq: {error}", file=sys.stderr)
+        print(f"sulq: {clean(str(error))}", file=sys.stderr)
         return 2
 
 

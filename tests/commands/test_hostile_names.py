@@ -41,21 +41,32 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "people.csv"), str(tmp_path / "people.toml")
 
 
-@pytest.mark.parametrize("command", ["check", "schema show", "table", "dry run"])
+@pytest.mark.parametrize(
+    "command",
+    ["check", "schema show", "table", "dry run", "sql", "explain", "no such value", "no such column"],
+)
 def test_no_command_prints_what_a_terminal_would_obey(
     command: str, files: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, schema = files
     table = ["table", data, "--schema", schema, "--by", NAME, "--median", "cost", "--epsilon", "1"]
+    equal = f"\"{NAME}\" = '{VALUES[4]}'"
+    select = f'SELECT "{NAME}", count(*) AS "n\x1b[2J\nof" FROM p WHERE {equal} GROUP BY 1'
+    sql = ["sql", data, "--schema", schema, "--epsilon", "1"]
     words = {
         "check": ["check", data, "--schema", schema],
         "schema show": ["schema", "show", schema],
         "table": table,
         "dry run": [*table, "--dry-run"],
+        "sql": [*sql, select],
+        "explain": [*sql, f"EXPLAIN SELECT count(*) FILTER (WHERE {equal}) FROM p"],
+        "no such value": [*sql, select.replace("red", "green")],
+        "no such column": [*sql, "SELECT avg(nothing) FROM p"],
     }[command]
     main(words)
     printed = "".join(capsys.readouterr())
     assert printed and not {"\x1b", "\x07"} & set(printed)
+    assert "no such" not in command or printed.count("\n") == 1
 
 
 def test_names_in_a_csv_file_are_no_formulas_and_those_on_a_page_no_tags() -> None:

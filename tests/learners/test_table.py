@@ -363,6 +363,25 @@ def test_rows_that_miss_what_a_condition_or_a_group_looks_at_are_in_no_group() -
     ], "who asks for them gets them as a group"
 
 
+def test_a_count_of_the_same_rows_is_paid_for_once() -> None:
+    """Where the condition or the groups leave out rows without a cell, all rows of the table have it."""
+    schema = with_holes().schema
+
+    def questions(**asked: Any) -> int:
+        return len(next(sulq.Table(**asked).rounds(schema)).queries)
+
+    assert questions(means=["age"]) == 3, "all rows, those with an age, and the sum of it"
+    assert questions(means=["age"], where=col("age") >= 18) == 2
+    assert questions(means=["age"], where=sulq.known("age") & (col("ward") == "west")) == 2
+    assert questions(by=["sick"], shares=["sick"]) == 2
+    assert questions(means=["age"], where=sulq.known("age") | (col("ward") == "west")) == 3
+    learner = sulq.Table(["ward"], means=["age"], medians=["age"], where=col("age") >= 18)
+    table, grown = learner.learn(with_holes().exact()), holes()[holes()["age"] >= 18]
+    ages = [grown[grown["ward"] == ward]["age"] for ward in WARDS]
+    assert table.figures("mean age").value == pytest.approx([each.mean() for each in ages], rel=1e-6)
+    assert table.figures("median age").value.tolist() == [quantile(each, 0.5) for each in ages]
+
+
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_noisy_averages_of_known_cells_keep_to_their_bounds(neighbours: Any) -> None:
     learner = sulq.Table(["ward"], means=["cost"], shares=["sick"], medians=["age"])

@@ -229,3 +229,16 @@ def test_the_command_says_what_it_does(tmp_path: Path, capsys: pytest.CaptureFix
     with Ledger.read(path) as ledger:
         assert len(carried_in(ledger._store)) == 1
         assert "the schema was changed: column &#x27;ward&#x27;: &#x27;A&#x27; is new" in ledger._repr_html_()
+
+
+def test_a_run_that_is_called_like_the_record_of_changes_is_a_run_like_others(tmp_path: Path) -> None:
+    path = tmp_path / "people.ledger"
+    curator = sulq.open(ROWS, schema()).curator(epsilon=1, ledger=path)
+    curator.ask(COUNT, RUN)
+    assert "how many rows by ward" in curator.ledger._repr_html_() and not curator.ledger.verify()
+    curator.ledger.close()
+    assert main(["ledger", "show", str(path), "--entries"]) == 0
+    assert carry(path, schema(ward=WIDER)).columns == ("ward",)
+    with Ledger.read(path) as ledger:
+        assert len(ledger.carried) == 1 and ledger.spent == Fraction(1, 10) and not ledger.verify()
+        assert "the schema was changed" in ledger._repr_html_()

@@ -16,10 +16,13 @@ from rich.console import Console
 import sulq
 from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
+from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
 from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.nothing import Nothing
+from sulq.hypotheses.result_rows import GroupAxis, Output
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.rules import ONE, ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import End, Split, Tree
@@ -64,13 +67,21 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
     if kind is Selected:
         rule = Rule(schema, None, tuple(sulq.col(name) > 1 for name in names))
         return Selected(schema, ORIGIN, rule.expression, rule.describe())
-    if kind is Tabulation:
+    if kind in (Tabulation, ResultSet):
         schema = sulq.Schema({"is": sulq.Category(list(names), missing=names[0])} | dict(schema))
         measures = (Measure("count"), *(Measure("sum", sulq.col(name)) for name in names))
         axes, law = (Axis("column 'is'", names),), Noise("laplace", Fraction(3), Fraction(1), len(names))
         answer = Answer(np.arange(len(names)) * 4.0 - 2, law, axes)
         asked = tuple(Asked(measure.value, (0,), (), answer) for measure in measures)
-        return Tabulation(schema, ORIGIN, (sulq.col("is"),), None, measures, False, asked)
+        by = (sulq.col("is"),)
+        if kind is Tabulation:
+            return Tabulation(schema, ORIGIN, by, None, measures, False, asked)
+        sums = (Output(name, None, (FormulaStep("measure", place),)) for place, name in enumerate(names, 1))
+        columns, groups = (Output("is", 0), *sums), (GroupAxis(names),)
+        text = f"SELECT {', '.join(names)}"
+        return ResultSet(
+            schema, ORIGIN, text, by, groups, None, measures, columns, ((0,),), (), (), None, 0, asked
+        )
     levels = sulq.Category([str(i) for i in range(len(names))], missing="0")
     schema = sulq.Schema({names[0]: levels, "is": sulq.Category(list(names), missing=names[0])})
     ends = tuple(End(i, tuple(float(i + j) for j in range(len(names)))) for i in range(len(names)))

@@ -194,6 +194,17 @@ def test_a_report_opens_with_what_was_learned_and_what_the_promise_means(
     assert ("says next to nothing" in words) == (after == 100)
 
 
+def test_a_report_says_what_became_of_missing_cells() -> None:
+    kinds = {"age": sulq.Integer(0, 99), "cost": sulq.Real(0, 9), "sick": sulq.Boolean()}
+    dropped = {"cost": sulq.Real(0, 9, drop_missing=True), "sick": sulq.Boolean(drop_missing=True)}
+    for given, words in (
+        (kinds, "missing ones became a public constant."),
+        (kinds | dropped, "a public constant; tables, sums and means of cost and sick leave them out."),
+    ):
+        source = sulq.open({"age": [3], "cost": [None], "sick": [None]}, given)
+        assert words in report(Run(sulq.Table(means=["cost"]), source, budget(1)).learn(), "people")
+
+
 def test_a_report_is_dated_and_says_which_version_wrote_it() -> None:
     words = Page(report(outcome(), "A tree")).text
     assert f"learned by sulq {version('sulq')} (ID3) · written on {date.today().isoformat()}" in words

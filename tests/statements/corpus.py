@@ -1,6 +1,15 @@
 """Statements that are answered: DuckDB reads the same texts."""
 
 ANSWERED = [
+    "SELECT smokes, count(*), count(smokes), avg(age) FROM people GROUP BY smokes",
+    "SELECT count(*), count(smokes), sum(CAST(smokes AS INT)), avg(CAST(smokes AS INT)) FROM people",
+    "SELECT count(*) FILTER (WHERE smokes) / count(*) AS a, count_if(NOT smokes) AS b, count_if(smokes = sick) AS c"
+    " FROM people WHERE smokes IS NULL OR sick",
+    "SELECT count(*) FROM people WHERE NOT smokes OR (smokes IS NOT TRUE AND cost > 1000)",
+    "SELECT ward, count(*) FROM people WHERE NOT (smokes AND visits > 3) GROUP BY ward",
+    "SELECT CASE WHEN smokes THEN 'yes' WHEN NOT smokes THEN 'no' ELSE 'who knows' END AS s, count(*) FROM people GROUP BY s",
+    "SELECT sum(CASE WHEN coalesce(smokes, true) THEN visits ELSE age END) FROM people",
+    "SELECT smokes AND sick AS b, smokes OR sick AS c, count(*) FROM people GROUP BY b, c",
     "SELECT count(*) FROM people",
     "SELECT ward, count(*) FROM people GROUP BY ward",
     "SELECT ward, count(*), avg(cost), median(age) FROM people WHERE age >= 18 GROUP BY ward",

@@ -26,6 +26,7 @@ SCHEMA: dict[str, Any] = {
     "born": sulq.Date(FIRST, LAST),
     "left_on": sulq.Date("2018-03-10", "2019-11-20", drop_missing=True),
     "person": sulq.Integer(0, ROWS),
+    "smokes": sulq.Boolean(drop_missing=True),
 }
 
 
@@ -52,6 +53,7 @@ def raw() -> dict[str, list[Any]]:
         "born": holes(days, 0.05),
         "left_on": holes(stays, 0.25),
         "person": (np.arange(ROWS) // 2).tolist(),
+        "smokes": holes((rng.random(ROWS) < 0.6).tolist(), 0.3),
     }
 
 
@@ -60,7 +62,7 @@ def cleaned(kind: Any, cell: Any) -> Any:
     if isinstance(kind, sulq.Category):
         return cell if cell in kind.values else kind.missing or "(other)"
     if isinstance(kind, sulq.Boolean):
-        return kind.missing if cell is None else cell
+        return (None if kind.drop_missing else kind.missing) if cell is None else cell
     if isinstance(kind, sulq.Date):
         missing = None if kind.drop_missing else kind.date(kind.missing)
         return missing if cell is None else min(max(cell, kind.first), kind.last)

@@ -17,7 +17,7 @@ SINGLE = (
     "for avg(age) and the like"
 )
 JOIN = "a join is not answered: put what you need into one table first; there is one table here"
-COLUMNS = "the schema has ward, sex, sick, age, visits, cost, debt, born, left_on, person"
+COLUMNS = "the schema has ward, sex, sick, age, visits, cost, debt, born, left_on, person, smokes"
 REFUSED = {
     "SELECT * FROM people": f"*: this shows single rows: {ROWS}",
     "FROM people": f"*: this shows single rows: {ROWS}",

@@ -70,7 +70,7 @@ def _options(parser: Any) -> None:
         help="one SELECT over one table, in quotes, in the dialect of DuckDB; FROM may name the table as it "
         "likes. EXPLAIN SELECT … shows what would be asked and at what cost",
     )
-    bins_option(parser, "for quantiles, 128 intervals at most")
+    bins_option(parser, "for quantiles, at each whole number or about 4,096 intervals")
     parser.add_argument(
         "--margins",
         action="store_true",

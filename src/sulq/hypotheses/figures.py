@@ -34,6 +34,12 @@ class CellFigures:
     high: Floats
     telling: NDArray[np.bool_]
 
+    @property
+    def within_noise(self) -> str:
+        """How many figures say no more than their noise does, of how many; empty if there are none."""
+        quiet = self.telling.size - int(self.telling.sum())
+        return f"{quiet:,} of {self.telling.size:,}" if quiet else ""
+
 
 def counts(table: Consistent, axes: tuple[int, ...], beta: float, whole: bool = False) -> CellFigures:
     """How many rows there are in each cell.

@@ -15,7 +15,6 @@ from sulq.hypotheses.hypothesis import words
 from sulq.pictures.svg import plain
 from sulq.queries.codes import Bins, bins
 from sulq.queries.expressions import Column, Constant
-from sulq.queries.missing import known_beside, looked_at_missing
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.schema import Date, Schema
@@ -70,10 +69,10 @@ class Measure:
 
     def outlook(self, figures: CellFigures) -> str:
         """How far off such figures would be in the middle of them, for people."""
-        many, quiet = figures.telling.size, figures.telling.size - int(figures.telling.sum())
+        quiet = figures.within_noise
         unit = {"share": " %", "count": " rows"}.get(self.kind, "")
         off = float(np.median(figures.radius)) * (100 if self.kind == "share" else 1)
-        return f"± {plain(off, 2)}{unit}" + (f"; {quiet:,} of {many:,} within the noise" if quiet else "")
+        return f"± {plain(off, 2)}{unit}" + (f"; {quiet} within the noise" if quiet else "")
 
     def dates(self, schema: Schema) -> Date | None:
         """The column of dates that is averaged or ordered, if there is one: figures are days since its first.
@@ -169,14 +168,6 @@ def centred(schema: Schema, value: Node) -> tuple[Node, float]:
     low, high = bounds_of(schema, value)
     middle = low / 2 + high / 2
     return value - middle, middle
-
-
-def known_rows(schema: Schema, value: Node) -> Node | None:
-    """Whether a row holds all that a number is made of; None where the schema drops no missing cells of it.
-
-    The sum of it is what an average is divided by.
-    """
-    return known_beside(None, looked_at_missing([value], schema))
 
 
 def _days(dates: Date, value: float, low: float, high: float) -> str:

@@ -16,7 +16,7 @@ from rich.text import Text
 from sulq.errors import QueryError
 from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.formulas import Formula
-from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.result_rows import GroupAxis, Order, Output, ResultRows, Row
 from sulq.hypotheses.table_answers import TableAnswers
@@ -31,7 +31,7 @@ from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, pl
 
 ALL, NULL = "(all)", "NULL"
 """How a group is shown that was summed over, and that of the rows without a value."""
-MOST_LINES, DRAWN = 60, 30
+MOST_LINES, DRAWN, MOST_LETTERS = 60, 30, 300
 SUFFIXES = (("", "value"), (" low", "low"), (" high", "high"), (" telling", "telling"))
 
 
@@ -95,13 +95,10 @@ class ResultSet(Hypothesis):
             name: what the column is called.
             beta: the chance that one of its figures is not within its bounds, in each grouping set.
         """
-        places = [place for place, each in enumerate(self.names) if each == name]
-        if not places or self.outputs[places[0]].axis is not None:
-            computed_ones = [
-                each for each, output in zip(self.names, self.outputs, strict=True) if output.axis is None
-            ]
-            raise QueryError(f"there are no figures {name!r}; there are {', '.join(computed_ones)}")
-        return self._result.figures(self.outputs[places[0]].formula, self._result.shown, beta)
+        computed = self._computed
+        if name not in computed:
+            raise QueryError(f"there are no figures {name!r}; there are {', '.join(computed)}")
+        return self._result.figures(computed[name], self._result.shown, beta)
 
     def columns(self, beta: float = BETA) -> dict[str, list[Any]]:
         """The result as columns: one for each group, and for each figure its value and its bounds.
@@ -150,44 +147,54 @@ class ResultSet(Hypothesis):
             return Constant(float(value[0]))
         return lookup(self.by[0] if len(self.by) == 1 else Cross(self.by), value.tolist())
 
+    @property
+    def headline(self) -> str:
+        statement = " ".join(self.statement.split())
+        short = statement if len(statement) <= MOST_LETTERS else statement[: MOST_LETTERS - 1] + "…"
+        return clean(f"{enumerated(list(self._computed))}, as asked by {short}")
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        return tuple(
+            f"{clean(name)}: {found.within_noise} are within the noise (in brackets)."
+            for name, found in self._shown_figures
+            if found.within_noise
+        )
+
     def describe(self) -> str:
         rows, grey = self._texts
         rows = [
-            [f"[{text}]" if quiet else text for text, quiet in zip(*line, strict=True)]
+            [f"[{clean(text)}]" if quiet else clean(text) for text, quiet in zip(*line, strict=True)]
             for line in zip(rows, grey, strict=True)
         ]
         more = [f"… {len(rows) - MOST_LINES:,} more rows"] if len(rows) > MOST_LINES else []
-        grid = plain_table(self.names, rows[:MOST_LINES], self._labels_first)
+        grid = plain_table([*map(clean, self.names)], rows[:MOST_LINES], self._labels_first)
         return "\n".join([grid, *more, *([self.note] if self.note else [])])
 
     @property
     def note(self) -> str:
         """What there is to say about the errors, in words."""
+        return "\n".join([self._holds, *self.doubts]) if self._holds else ""
+
+    @property
+    def _holds(self) -> str:
+        """What ± means, where there is noise."""
         if all(each.answer.radius(BETA) == 0 for each in self.asked):
             return ""
-        parts = ["± and ranges hold at 95 %, for all figures of a column at once."]
-        if self.having or self.limit is not None or self.order:
-            parts.append("HAVING, ORDER BY and LIMIT go by the noisy figures.")
-        for name, found in self._shown_figures:
-            quiet = found.telling.size - int(found.telling.sum())
-            if quiet:
-                parts.append(
-                    f"{name}: {quiet:,} of {found.telling.size:,} are within the noise (in brackets)."
-                )
-        return "\n".join(parts)
+        noisy = " HAVING, ORDER BY and LIMIT go by the noisy figures."
+        by_noise = self.having or self.limit is not None or self.order
+        return "± and ranges hold at 95 %, for all figures of a column at once." + (noisy if by_noise else "")
 
     @property
     def outlook(self) -> str:
         """What to expect of such a result, in words: of a rehearsal, whose rows spread evenly."""
         lines = ["If rows spread evenly over the groups, figures are off by at most, at 95 %:"]
-        for name, output in zip(self.names, self.outputs, strict=True):
-            if output.axis is None:
-                found = self._result.figures(output.formula, self._result.every, BETA)
-                off = float(np.median(found.radius))
-                quiet = found.telling.size - int(found.telling.sum())
-                within = f"; {quiet:,} of {found.telling.size:,} within the noise" if quiet else ""
-                size = f"± {plain(off, 2)}" if math.isfinite(off) else "no bounds"
-                lines.append(f"  {name}: {size}{within}")
+        for name, formula in self._computed.items():
+            found = self._result.figures(formula, self._result.every, BETA)
+            off = float(np.median(found.radius))
+            within = f"; {found.within_noise} within the noise" if found.within_noise else ""
+            size = f"± {plain(off, 2)}" if math.isfinite(off) else "no bounds"
+            lines.append(f"  {clean(name)}: {size}{within}")
         return "\n".join(lines)
 
     def picture(self) -> str:
@@ -214,7 +221,7 @@ class ResultSet(Hypothesis):
                 *(Text(f"[{clean(each)}]" if q else clean(each), "dim" if q else "") for each, q in cells)
             )
         more = f"… {len(rows) - MOST_LINES:,} more rows. " if len(rows) > MOST_LINES else ""
-        return Group(grid, Text(clean(more + self.note), "dim"))
+        return Group(grid, Text(more + self._holds, "dim"))
 
     def _repr_html_(self) -> str:
         note = self.note.replace("(in brackets)", "(in grey)")
@@ -255,12 +262,14 @@ class ResultSet(Hypothesis):
         return first[0] if first else len(self.outputs)
 
     @property
+    def _computed(self) -> dict[str, Formula]:
+        """The columns that are no groups, by their names."""
+        pairs = zip(self.names, self.outputs, strict=True)
+        return {name: output.formula for name, output in pairs if output.axis is None}
+
+    @property
     def _shown_figures(self) -> list[tuple[str, CellFigures]]:
-        return [
-            (name, self._result.figures(output.formula, self._result.shown, BETA))
-            for name, output in zip(self.names, self.outputs, strict=True)
-            if output.axis is None
-        ]
+        return [(name, self.figures(name)) for name in self._computed]
 
     @cached_property
     def _answers(self) -> TableAnswers:

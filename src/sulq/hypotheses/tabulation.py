@@ -162,17 +162,16 @@ class Tabulation(Hypothesis):
         )
         groups = f" by {enumerated(self.axes)}" if self.by else ""
         what = enumerated(self.names)
-        return f"{what[0].upper()}{what[1:]}{groups}{of}{self._only}."
+        return clean(f"{what[0].upper()}{what[1:]}{groups}{of}{self._only}.")
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        parts = []
-        for name, measure in zip(self.names, self.measures, strict=True):
-            telling = self._figures(measure, self._parts[0], BETA).telling
-            quiet = telling.size - int(telling.sum())
-            if quiet:
-                parts.append(f"{name}: {quiet:,} of {telling.size:,} are within the noise (in brackets).")
-        return tuple(parts)
+        found = [self._figures(measure, self._parts[0], BETA).within_noise for measure in self.measures]
+        return tuple(
+            f"{clean(name)}: {within} are within the noise (in brackets)."
+            for name, within in zip(self.names, found, strict=True)
+            if within
+        )
 
     def describe(self) -> str:
         rows, grey = self._rows()
@@ -202,7 +201,7 @@ class Tabulation(Hypothesis):
         """What to expect of such a table, in words: of a rehearsal, whose rows spread evenly."""
         lines = ["If rows spread evenly over the cells, figures are off by at most, at 95 %:"]
         for name, measure in zip(self.names, self.measures, strict=True):
-            lines.append(f"  {name}: {measure.outlook(self._figures(measure, self._parts[0], BETA))}")
+            lines.append(f"  {clean(name)}: {measure.outlook(self._figures(measure, self._parts[0], BETA))}")
         return "\n".join(lines)
 
     @property

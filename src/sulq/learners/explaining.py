@@ -10,6 +10,7 @@ from fractions import Fraction
 from sulq.hypotheses.measures import centred
 from sulq.learners.tabulating import TableQuestion, Tabulating
 from sulq.numbers import Numeric, amount
+from sulq.pictures.svg import clean
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.queries.query import Query, moves
 from sulq.queries.rounds import Round
@@ -82,7 +83,7 @@ def explanation(questions: Sequence[ExplainedQuestion], unit: str | None) -> str
     headings = ["question", "for", "numbers", *([f"cost, {unit}", "error at 95 %"] if unit else [])]
     rows = []
     for each in questions:
-        row = [each.words, ", ".join(each.serves), f"{each.numbers:,}"]
+        row = [clean(each.words), clean(", ".join(each.serves)), f"{each.numbers:,}"]
         if unit:
             off = "none" if each.error == 0 else "unknown" if each.error is None else f"± {each.error:,.3g}"
             row += [amount(each.cost or Fraction(0)), off]

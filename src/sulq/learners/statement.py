@@ -31,7 +31,8 @@ class Statement(Learner[ResultSet]):
     Args:
         text: the SELECT. FROM may name the table as it likes.
         bins: public edges by column: between which the rows are counted for quantiles of it. By default
-            there are 128 intervals at most.
+            there is an edge at each whole number, or about 4,096 of them, which are close together near 0;
+            fewer if there are many groups.
         margins: whether the sums over all groups but one are asked for too. By default they are sums of
             cells, which leaves more of the budget to the cells.
         share: the part of the budget to spend.

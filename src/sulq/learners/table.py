@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sulq.errors import QueryError
-from sulq.hypotheses.measures import Measure, known_rows
+from sulq.hypotheses.measures import Measure
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.learner import Learner
 from sulq.learners.tabulating import Tabulating
@@ -14,7 +14,7 @@ from sulq.numbers import Numeric
 from sulq.queries.attributes import attribute, condition, distinct
 from sulq.queries.codes import bins
 from sulq.queries.expressions import Column
-from sulq.queries.missing import known_beside, looked_at_missing
+from sulq.queries.missing import certainly_known, known_beside, looked_at_missing
 from sulq.queries.node import Node
 from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
@@ -73,9 +73,10 @@ class Table(Learner[Tabulation]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Tabulation]:
-        groups, measures = self._groups(schema), self._measures(schema)
+        groups = self._groups(schema)
         where = None if self.where is None else condition(self.where, schema)
         where = known_beside(where, looked_at_missing([where, *groups], schema))
+        measures = tuple(replace(each, only=_known(schema, each, where)) for each in self._measures(schema))
         table = Tabulating(schema, groups, where, measures, self.bins, self.margins)
         asked = yield from table.round(self.share)
         return Tabulation(schema, None, groups, where, measures, self.whole, asked)
@@ -91,7 +92,7 @@ class Table(Learner[Tabulation]):
             for group in given
         )
 
-    def _measures(self, schema: Schema) -> tuple[Measure, ...]:
+    def _measures(self, schema: Schema) -> list[Measure]:
         measures = [Measure("count")]
         measures += [Measure("sum", each) for each in distinct(schema, self.sums, "sums", "sum")]
         measures += [Measure("mean", each) for each in distinct(schema, self.means, "means", "mean")]
@@ -104,9 +105,13 @@ class Table(Learner[Tabulation]):
                 if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
                     raise QueryError(f"a quantile of {name!r} has a level between 0 and 1, not {level!r}")
                 measures.append(Measure("quantile", attribute(schema, name), float(level)))
-        return tuple(replace(measure, only=_known(schema, measure)) for measure in measures)
+        return measures
 
 
-def _known(schema: Schema, measure: Measure) -> Node | None:
-    """Of which rows something is measured: of those that hold what it is made of."""
-    return None if measure.value is None else known_rows(schema, measure.value)
+def _known(schema: Schema, measure: Measure, where: Node | None) -> Node | None:
+    """Of which of the rows that meet a condition something is measured: of those that hold all it is made of.
+
+    None for all of them: then their count, which the table has anyway, is not paid for again.
+    """
+    certain = certainly_known(where)
+    return known_beside(None, [x for x in looked_at_missing([measure.value], schema) if x not in certain])

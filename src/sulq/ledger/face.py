@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -66,7 +67,8 @@ def in_words(entry: Entry) -> str:
         return f"the cap of {entry.account} is {amount(entry.cap or Fraction(0))} from now on"
     who = f", to {entry.account}" if entry.account else ""
     if entry.run == RUN and entry.answer is not None:
-        return f"the schema was changed: {'; '.join(Carry.of(entry.answer).words)}"
+        with suppress(KeyError, TypeError, ValueError):  # a run of somebody's may have this name
+            return f"the schema was changed: {'; '.join(Carry.of(entry.answer).words)}"
     done = f"charged{who}" if entry.kind == "charge" else "answered"
     return f"{done}: {question_in_words(entry.question)}"
 

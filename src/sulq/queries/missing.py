@@ -20,6 +20,7 @@ from dataclasses import replace
 from functools import reduce
 from operator import and_
 
+from sulq.queries.arithmetic import And
 from sulq.queries.expressions import Column, Known
 from sulq.queries.facts import Number
 from sulq.queries.node import Node, children
@@ -83,6 +84,21 @@ def known_beside(where: Node | None, names: Iterable[str], value: Node | None = 
     if not needed:
         return where
     return reduce(and_, [*([] if where is None else [where]), *needed])
+
+
+def certainly_known(where: Node | None) -> frozenset[str]:
+    """The columns of which no row that meets a condition misses a cell, as the condition itself says.
+
+    Args:
+        where: the condition; None for all rows.
+
+    >>> from sulq.queries.expressions import col, known
+    >>> sorted(certainly_known(known("cost") & (col("age") > 5) & known("born")))
+    ['born', 'cost']
+    """
+    if isinstance(where, And):
+        return certainly_known(where.left) | certainly_known(where.right)
+    return frozenset([where.name]) if isinstance(where, Known) else frozenset()
 
 
 def _summed_columns(value: Node, scope: Scope) -> list[str]:

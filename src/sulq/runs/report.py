@@ -12,7 +12,7 @@ from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
-from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.oracles.assembly import IN_MEMORY
@@ -22,15 +22,15 @@ from sulq.privacy.budget import PureDP
 from sulq.runs.odds import GUESS, surest
 from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
 from sulq.runs.style import STYLE
-from sulq.schema import Schema
+from sulq.schema import Schema, drops
 
 ERRORS = (
     "All numbers of an answer are as close as this to those of the rows themselves, but for a chance of 5 %. "
     "Sums of features are in units of half a column's public interval."
 )
-LIMITS = (
-    "What goes together in these rows need not be cause and effect; what rests on few rows may be noise.",
-    "Values outside the bounds of the schema were clamped to them; missing ones became a public constant.",
+CAUSES = "What goes together in these rows need not be cause and effect; what rests on few rows may be noise."
+CLAMPED = (
+    "Values outside the bounds of the schema were clamped to them; missing ones became a public constant"
 )
 SAMPLE = (
     "The errors are about the noise. That the rows may be a sample of something larger is not part of them."
@@ -157,10 +157,13 @@ def _to_predict_with(hypothesis: Hypothesis) -> str:
 
 
 def _limits(outcome: Outcome) -> list[str]:
+    dropped = [name for name, kind in outcome.schema.items() if drops(kind)]
+    left_out = f"; tables, sums and means of {enumerated(dropped)} leave them out" if dropped else ""
+    limits = [CAUSES, f"{CLAMPED}{left_out}."]
     if outcome.account is None:
-        return [*LIMITS]
+        return limits
     promised = any(line.promise is not None for round_ in outcome.asked for line in round_.questions)
-    return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *LIMITS]
+    return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *limits]
 
 
 def _warning(promise: str) -> str:

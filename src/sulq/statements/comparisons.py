@@ -132,7 +132,7 @@ def negated(value: Value) -> Value:
         return Const(not value.value)
     if isinstance(value, Truth):
         if value.no is not None:
-            return Truth(value.no, value.yes)
+            return Truth(value.no, value.yes, value.either)
         return Truth(value.yes.inner if isinstance(value.yes, Not) else ~value.yes)
     raise QueryError(f"NOT takes a condition, not {words(value)}")
 

@@ -14,7 +14,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.formulas import MOST_STEPS, Formula, measures_of
 from sulq.hypotheses.measures import Measure
 from sulq.hypotheses.result_rows import GroupAxis, Order, Output
-from sulq.queries.arithmetic import And
+from sulq.queries.missing import certainly_known
 from sulq.queries.node import Node
 from sulq.schema import Schema
 from sulq.statements.aggregates import AggregateReader
@@ -82,7 +82,7 @@ class _Reading:
         rows = RowReader(schema, table_names(select))
         where = select.args.get("where")
         self._where = None if where is None else rows.condition(where.this, "WHERE").yes
-        self._rows = replace(rows, certain=_conjuncts(self._where))
+        self._rows = replace(rows, certain=certainly_known(self._where))
         named = {item.alias.lower(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
         self._aggregates = AggregateReader(self._rows, named)
         self._groups: dict[tuple[str, GroupAxis], Node] = {}
@@ -273,13 +273,6 @@ class _Reading:
         if not plain or given.args.get("limit_options") or len(number.name) > 9 or given.args.get("offset"):
             raise QueryError(f"{clause.upper()} takes a whole number, as {clause.upper()} 10")
         return int(number.name)
-
-
-def _conjuncts(condition: Node | None) -> frozenset[str]:
-    """The keys of the conditions that all hold where one does."""
-    if isinstance(condition, And):
-        return _conjuncts(condition.left) | _conjuncts(condition.right)
-    return frozenset() if condition is None else frozenset([condition.key])
 
 
 def _label(level: Level | bool | None) -> str | None:

@@ -15,7 +15,7 @@ from sulq.queries.expressions import Column, Known
 from sulq.schema import OTHER, Boolean, Category, Date, Schema
 from sulq.statements import arithmetic, cases, comparisons, days, texts
 from sulq.statements.refusals import Tree, refused, written
-from sulq.statements.values import Const, Day, FewValued, Num, Truth, Value, few, words
+from sulq.statements.values import Const, Day, FewValued, Num, Truth, Value, few, truth, words
 
 RELATIONS: dict[type[Tree], str] = {
     exp.LT: "<",
@@ -45,7 +45,7 @@ class RowReader:
     Args:
         schema: what is public about the columns.
         tables: what the one table is called in the statement, in lower case.
-        certain: the keys of conditions that hold for all rows that are looked at, as WHERE says.
+        certain: the columns of which no row that is looked at misses a cell, as WHERE says.
     """
 
     schema: Schema
@@ -92,10 +92,9 @@ class RowReader:
         kind, column = self.schema[name], Column(name)
         if isinstance(kind, Category):
             return FewValued(column, kind.levels)
+        present = Known(name) if kind.drop_missing and name not in self.certain else None
         if isinstance(kind, Boolean):
-            return Truth(column)
-        known = Known(name)
-        present = known if kind.drop_missing and known.key not in self.certain else None
+            return truth(column, present)
         return Day(column, kind, present) if isinstance(kind, Date) else Num(column, present=present)
 
     def _sides(self, tree: Tree) -> tuple[Value, Value]:

@@ -56,15 +56,21 @@ class FewValued:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Whether something holds: where it is true, and where it is false. None if that is everywhere else."""
+    """Whether something holds: where it is true, and where it is false. None if that is everywhere else.
+
+    `either` is where it is true or false, if that can be said in a shorter way than by these two.
+    """
 
     yes: Node
     no: Node | None = None
+    either: Node | None = None
 
     @property
     def present(self) -> Node | None:
-        """Where it is either."""
-        return None if self.no is None else self.yes | self.no
+        """Where it is true or false; None for everywhere."""
+        if self.no is None or self.either is not None:
+            return self.either
+        return self.yes | self.no
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +94,7 @@ def both(one: Node | None, other: Node | None) -> Node | None:
 
 def truth(condition: Node, present: Node | None) -> Truth:
     """A condition that is unknown where something is not present."""
-    return Truth(condition) if present is None else Truth(present & condition, present & ~condition)
+    return Truth(condition) if present is None else Truth(present & condition, present & ~condition, present)
 
 
 def words(value: Value) -> str:
