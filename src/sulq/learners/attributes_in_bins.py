@@ -61,13 +61,13 @@ class Attribute:
         groups, group, rows, members = [], 0, 0.0, 0
 
         def enough() -> bool:
-            return rows >= max(least, noise * math.sqrt(members))
+            return rows >= max(least, noise)
 
         for number in counts:
             if members and enough():
                 group, rows, members = group + 1, 0.0, 0
             groups.append(group)
-            rows += float(number)
+            rows += max(0.0, float(number))
             members += 1
         if group and not enough():
             groups = [min(each, group - 1) for each in groups]
