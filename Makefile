@@ -1,9 +1,13 @@
 # Two commands matter: `make demo` and `make test`. Each sets itself up.
+# `make test-all` tries every property on more examples and measures every chance more often (tests/effort.py).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test suite lint docs bench clean
+# The tests start many interpreters: each would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-all suite lint docs bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -17,6 +21,9 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready
 	@$(MAKE) --no-print-directory --jobs=2 lint suite
+
+test-all: export SULQ_TESTS = thorough
+test-all: test
 
 suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"

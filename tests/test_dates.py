@@ -20,6 +20,7 @@ import sulq
 from sulq.cli import main
 from sulq.dates import WEEKDAYS, Date
 from sulq.errors import QueryError, SchemaError
+from tests.effort import examples
 
 BORN = Date("2000-01-01", "2003-12-31", missing="2000-01-02")
 DAYS = [
@@ -74,7 +75,7 @@ def test_a_format_is_declared_and_never_guessed() -> None:
     assert ask(cells, sulq.total("born"), kind=Date("2000-01-01", "2003-12-31", "2000-01-01")) == [4]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.dates(datetime.date(1999, 6, 1), datetime.date(2004, 6, 1)), st.dates(datetime.date(1990, 1, 1)))
 def test_years_months_weekdays_and_ages_are_those_of_the_calendar(
     day: datetime.date, at: datetime.date

@@ -208,9 +208,13 @@ class Schema(Mapping[str, Kind]):
         }
 
     @cached_property
+    def _kept(self) -> dict[str, Any]:  # schemas are compared at every question
+        return self.form()
+
+    @cached_property
     def hash(self) -> str:
         """Names the schema: equal for equal schemas, on every machine."""
-        return digest(json.dumps(self.form()))
+        return digest(json.dumps(self._kept))
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -252,7 +256,7 @@ class Schema(Mapping[str, Kind]):
         return name in self._columns
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and self.form() == other.form()
+        return self is other or (isinstance(other, Schema) and self._kept == other._kept)
 
     def __hash__(self) -> int:
         return hash(self.hash)

@@ -51,11 +51,6 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
 }
 
 
-@pytest.fixture
-def people(tmp_path: Path) -> list[str]:
-    return write_people(tmp_path)
-
-
 def spent(ledger: Path) -> Fraction:
     with Ledger.read(ledger) as opened:
         return opened.spent

@@ -9,14 +9,8 @@ import pytest
 
 from sulq.cli import main
 from sulq.ledger.ledger import Ledger
-from tests.commands.people import write_people
 
 Captured = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> list[str]:
-    return write_people(tmp_path)
 
 
 def spent(ledger: Path) -> Fraction:

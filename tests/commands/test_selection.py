@@ -3,104 +3,32 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import sulq
 from sulq.cli import main
 from sulq.commands.learners import run_name
-from sulq.ledger.ledger import Ledger
-from sulq.plans.rehearsal import priced
 from sulq.plans.watching import AskedRound, Watched
-
-Captured = pytest.CaptureFixture[str]
-ROWS = 4000
-PARITY = [
-    "parity",
-    "--label",
-    "odd",
-    "--features",
-    "a,b,c,d",
-    "--error",
-    "0.2",
-    "--confidence",
-    "0.999999999",
-]
-NO_PARITY = ["parity", "--label", "even", "--features", "a,b,c,d", "--error", "0.2"]
-STUMP = ["stump", "--label", "age>=50", "--features", "a,plan,height", "--bins", "height=0.5,1"]
-SELECT = ["conjunction", "--select", "--label", "both", "--features", "a,b,c,d"]
-RUNS = {
-    "parity": (PARITY, "a xor c"),
-    "stump": (STUMP, "height >= 1"),
-    "monotone conjunctions": (SELECT, "a and b"),
-    "conjunctions": ([*SELECT, "--negations"], "a and b"),
-    "small conjunctions": ([*SELECT[:4], "--size", "2"], "a and b"),
-    "small conjunctions with bins": (
-        [*SELECT[:3], "young", "--features", "a,age", "--size", "2", "--negations", "--bins", "age=20,40"],
-        "a and age < 40",
-    ),
-}
-
-
-@cache
-def rows() -> str:
-    """People whose label `odd` is a parity of a and c, and whose label `even` has nothing to do with the bits."""
-    rng = np.random.default_rng(3)
-    bits = rng.random((4, ROWS)) < 0.5
-    lines = ["a,b,c,d,odd,even,both,young,age,height,plan,who"]
-    for row, (own, age) in enumerate(zip(bits.T.tolist(), rng.integers(0, 100, ROWS).tolist(), strict=True)):
-        a, b, c, _ = own
-        labels = [a != c, row % 2 == 0, a and b, a and age < 40]
-        plan = "free" if row % 3 else "paid"
-        lines.append(",".join(map(str, [*own, *labels, age, age / 50, plan, row // 2])))
-    return "\n".join(lines) + "\n"
+from tests.commands.releases import (
+    NO_PARITY,
+    PARITY,
+    RUNS,
+    SELECT,
+    STUMP,
+    Captured,
+    Text,
+    run,
+    spent,
+    words,
+    write_people,
+)
 
 
 @pytest.fixture
 def people(tmp_path: Path) -> list[str]:
     return write_people(tmp_path)
-
-
-def write_people(folder: Path, unit: bool = False) -> list[str]:
-    """Write data and a schema; what to say of them on a command line."""
-    (folder / "people.csv").write_text(rows())
-    names = [*"abcd", "odd", "even", "both", "young"]
-    schema = "".join(f'[columns.{name}]\ntype = "boolean"\n' for name in names)
-    schema += '[columns.age]\ntype = "integer"\nlow = 0\nhigh = 100\n'
-    schema += '[columns.height]\ntype = "real"\nlow = 0\nhigh = 2\n'
-    schema += '[columns.plan]\ntype = "category"\nvalues = ["free", "paid"]\nmissing = "free"\n'
-    protected = '[unit]\ncolumn = "who"\nrows = 2\n' if unit else ""
-    (folder / "people.toml").write_text(protected + schema)
-    return [str(folder / "people.csv"), "--schema", str(folder / "people.toml")]
-
-
-def run(arguments: list[str], people: list[str], *more: str) -> int:
-    return main(["learn", arguments[0], *people, *arguments[1:], *more])
-
-
-def spent(folder: Path) -> Fraction:
-    with Ledger.read(folder / "people.csv.ledger") as opened:
-        return opened.spent
-
-
-def words(text: str) -> str:
-    return " ".join(text.split())
-
-
-class Text(HTMLParser):
-    """What a page says."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.said = ""
-        self.feed(page)
-
-    def handle_data(self, data: str) -> None:
-        self.said += data
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -186,105 +114,6 @@ def test_that_no_parity_was_found_is_an_outcome(people: list[str], tmp_path: Pat
         assert part in said
     assert "from_json" not in page and "<svg" not in page
     assert spent(tmp_path) == 4
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (PARITY, ["which parity of 4 features fits the rows", "wrong on at most 20 %", "rows on"]),
-        ([*PARITY, "--constant"], ["which parity of 5 features"]),
-        (STUMP, ["which of 12 hypotheses is wrong least often"]),
-        ([*STUMP, "--error", "0.1"], ["at most 10 % of the population beyond the best, 95 % sure"]),
-        (SELECT, ["which of 16 hypotheses"]),
-        ([*SELECT, "--negations"], ["which of 81 hypotheses"]),
-        ([*SELECT, "--size", "2", "--negations"], ["which of 33 hypotheses"]),
-    ],
-)
-def test_a_dry_run_says_what_is_released_at_what_cost_and_leaves_nothing(
-    arguments: list[str],
-    told: list[str],
-    people: list[str],
-    tmp_path: Path,
-    capsys: Captured,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("COLUMNS", "300")  # a narrow table would break its lines anywhere
-    before = sorted(tmp_path.iterdir())
-    more = ["--epsilon", "40", "--share", "1/2", "--dry-run", "--report", str(tmp_path / "out.html")]
-    assert run(arguments, people, *more) == 0
-    assert sorted(tmp_path.iterdir()) == before
-    said = words(capsys.readouterr().out)
-    told = [
-        *told,
-        "A rehearsal under ε = 40 (pure). The data was not asked, and nothing was spent.",
-        "In all ε = 20 of 40; ",
-    ]
-    for part in told:
-        assert part in said
-    assert ("rows on" in said) == ("--error" in arguments)
-
-
-@pytest.mark.parametrize(
-    ("learner", "asked", "precision", "needed"),
-    [
-        (
-            sulq.Parity("odd", ["a", "b"], error="0.05"),
-            "which parity of 2 features fits the rows",
-            "if the label is one, wrong on at most 5 % of the population, 95 % sure, from {} rows on",
-            sulq.classes.sizes.parity_rows(2, 0.05, 0.05, 1),
-        ),
-        (
-            sulq.Select(sulq.classes.Parities(["a", "b"]), "odd", error="0.1", confidence="0.9"),
-            "which of 4 hypotheses is wrong least often",
-            "at most 10 % of the population beyond the best, 90 % sure, from {} rows on",
-            sulq.classes.sizes.occam_rows(4, 0.1, 0.1, 1),
-        ),
-        (
-            sulq.Select(sulq.classes.Stumps(["a"]), "odd"),
-            "which of 4 hypotheses is wrong least often",
-            # (4 − 1)·exp(−r/2) reaches 0.05 at 8.2.
-            "8 rows below the best",
-            None,
-        ),
-    ],
-)
-def test_what_a_release_promises_follows_from_its_settings(
-    learner: sulq.Parity | sulq.Select, asked: str, precision: str, needed: int | None, people: list[str]
-) -> None:
-    curator = sulq.open(people[0], people[2]).curator(epsilon=1, ledger=":memory:")
-    plan = priced(learner, curator.offer)
-    assert plan is not None
-    [line] = plan.rounds[0].questions
-    assert line.describe() == asked
-    assert line.precision() == precision.format(None if needed is None else f"{needed:,}")
-    assert plan.cost == 1
-    assert curator.spent == 0
-
-
-def test_a_dry_run_with_a_number_of_rows_reads_no_row(
-    people: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read(*_: object) -> None:
-        raise AssertionError("a row was read")
-
-    monkeypatch.setattr("sulq.sources.csv_files.CsvFiles._chunks", read)
-    assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "100000") == 0
-    assert "rows on" in words(capsys.readouterr().out)
-    assert run(PARITY, people, "--epsilon", "20", "--dry-run", "--rows", "10") == 2
-    assert "and there are 10;" in capsys.readouterr().err
-    with pytest.raises(AssertionError, match="a row was read"):
-        run(PARITY, people, "--epsilon", "20", "--dry-run")
-
-
-def test_where_the_number_of_rows_is_private_none_is_needed_to_rehearse(
-    tmp_path: Path, capsys: Captured
-) -> None:
-    people = write_people(tmp_path, unit=True)
-    assert run(PARITY, people, "--epsilon", "40", "--dry-run") == 0
-    assert "rows on" in words(capsys.readouterr().out)
-    # Two rows each: half of the budget is for either, and too few rows cannot be refused.
-    assert run([*PARITY, "--error", "0.0001"], people, "--epsilon", "40") == 0
-    assert run(STUMP, people, "--epsilon", "40", "--share", "0") == 2
 
 
 @pytest.mark.parametrize("name", RUNS)

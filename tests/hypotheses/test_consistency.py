@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from sulq.hypotheses.consistency import Consistent, MarginalSums, summed
 from sulq.talk.laws import Exactly, Noise
+from tests.effort import examples
 
 
 def design(shape: tuple[int, ...], axes: tuple[int, ...]) -> np.ndarray:
@@ -20,7 +21,7 @@ def design(shape: tuple[int, ...], axes: tuple[int, ...]) -> np.ndarray:
     return np.stack([summed(row.reshape(shape), axes).ravel() for row in np.eye(many)], axis=1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=3), st.data())
 def test_the_cells_are_those_of_a_general_solver(sizes: list[int], data: st.DataObject) -> None:
     shape, every = tuple(sizes), tuple(range(len(sizes)))

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 import sulq
 from sulq.hypotheses import Nothing, Rule, Tree
 from sulq.hypotheses.hypothesis import KINDS as NAMED
+from tests.effort import examples
 from tests.forms import check_reader, json_values, plain, refusal, tampered
 from tests.hypotheses.kinds import FORMER, KINDS, ORIGIN, SCHEMA
 
@@ -109,13 +110,13 @@ def test_a_missing_field_is_named() -> None:
         assert "\n" not in refusal(sulq.Hypothesis.from_json, text)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(120), suppress_health_check=list(HealthCheck))
 @given(st.one_of(json_values, tampered(st.sampled_from([kind.form for kind in KINDS.values()]))))
 def test_whatever_comes_as_a_hypothesis_is_read_or_refused(form: Any) -> None:
     check_reader(sulq.Hypothesis.from_json, lambda hypothesis: hypothesis.form, form)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(sorted(FORMER)), st.data())
 def test_whatever_comes_as_a_text_of_version_0_is_read_or_refused(name: str, data: st.DataObject) -> None:
     form = data.draw(tampered(st.just(json.loads(FORMER[name].read_text()))))

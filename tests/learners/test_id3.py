@@ -24,6 +24,7 @@ from sulq.queries.reading import parse
 from sulq.queries.routes import Route
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Noise
+from tests.effort import examples, runs
 
 CAR = Path(__file__).parents[3] / "shared" / "data" / "car.csv.gz"
 
@@ -255,7 +256,7 @@ def trees(draw, left=3):
 
 
 @given(root=trees(), seed=st.integers(0, 2**32))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_a_row_is_routed_where_a_walk_leads(root, seed):
     questions = (sulq.col("old"), sulq.col("colour"), sulq.bins(sulq.col("weight"), [20, 40, 60, 80]))
     tree = Tree(SCHEMA, None, sulq.col("y"), questions, root)
@@ -320,13 +321,14 @@ def ages_at_ends(tree: sulq.hypotheses.Tree, node: Any, low: float, high: float)
 
 
 def test_nothing_is_asked_whose_answer_follows_from_what_was_asked() -> None:
-    """Noise would ask whether somebody of 63 and up is below 36: at this ε in half of the trees."""
+    """Noise would ask whether somebody of 63 and up is below 36: at this ε in half of the trees, so 20 trees would miss
+    it with a chance of 10⁻⁶."""
     rng = np.random.default_rng(1)
     rows = {"age": rng.integers(0, 100, 400), "town": rng.integers(0, 4, 400), "y": rng.random(400) < 0.5}
     kinds = {"age": sulq.Integer(0, 100), "town": sulq.Category([0, 1, 2, 3], missing=0), "y": sulq.Boolean()}
     people = sulq.open(rows, kinds)
     largest = 0
-    for _ in range(30):
+    for _ in range(runs(80, least=20)):
         tree = ID3("y", prune=0, depth=6).learn(people.curator(epsilon=20))
         ages = ages_at_ends(tree, tree.root, 0, 101)
         largest = max(largest, len(ages))

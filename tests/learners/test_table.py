@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import sulq
 from sulq.hypotheses.figures import whole_numbers
@@ -162,7 +162,6 @@ def test_whole_numbers_are_not_negative_and_add_up(cells: list[float]) -> None:
     assert whole.sum() == max(0, round(sum(np.array(cells))))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=30), st.floats(0.01, 0.99))
 def test_without_noise_a_quantile_is_within_its_interval(values: list[int], level: float) -> None:
     edges = (0.0, 1.0, 3.0, 8.0, 9.0, 15.0, 20.0)

@@ -6,11 +6,13 @@ import itertools
 import os
 import secrets
 import signal
+import sqlite3
 import traceback
 from collections.abc import Callable
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sulq.errors import BudgetError
 from sulq.ledger.ledger import JSON, Ledger
@@ -18,10 +20,44 @@ from sulq.ledger.ledger import JSON, Ledger
 FACTS: dict[str, JSON] = {"schema": "9f86d081", "neighbours": "replace", "rows": 20190, "delta": "1/1000000"}
 COST = Fraction(1, 10)
 KILLED = 9
+ADA, BOB = "analyst:ada", "analyst:bob"
 
 
 def opened(path: Path | None, total: Fraction | int = 1) -> Ledger:
     return Ledger(path, "epsilon", Fraction(total), FACTS)
+
+
+def capped(path: Path | None = None, total: int = 1, **caps: Fraction) -> Ledger:
+    """A ledger with caps for analysts."""
+    ledger = opened(path, total)
+    for name, cap in caps.items():
+        ledger.set_cap(f"analyst:{name}", cap)
+    return ledger
+
+
+def standings(ledger: Ledger) -> dict[str, tuple[Fraction, Fraction | None]]:
+    return {account.name: (account.spent, account.cap) for account in ledger.accounts()}
+
+
+def edit(path: Path, *statements: str) -> None:
+    """Change a ledger's file from outside."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("DROP TRIGGER no_change; DROP TRIGGER no_removal;")
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+class Stepping(sqlite3.Connection):
+    """A connection that calls `step` before each statement and after it."""
+
+    step: Callable[[], None] = staticmethod(lambda: None)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        type(self).step()
+        cursor = super().execute(*arguments)
+        type(self).step()
+        return cursor
 
 
 def token() -> str:

@@ -28,6 +28,7 @@ from sulq.local import randomizer_from_json as from_json
 from sulq.local.reading import RANDOMIZERS, SHAPES
 from sulq.local.response import RandomizedResponse
 from sulq.local.unary import UnaryResponse
+from tests.effort import examples
 from tests.forms import check_reader, json_values, plain, refusal, tampered
 from tests.local.cases import CASES, EPSILONS, Case
 
@@ -75,7 +76,7 @@ def test_every_randomizer_survives_the_wire(case: Case) -> None:
             assert again.radius(1000, 0.05) == randomizer.radius(1000, 0.05)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(SHAPED), st.fractions(Fraction(1, 10), 10))
 def test_the_randomizer_that_a_crowd_would_use_survives_the_wire(shape: Any, epsilon: Fraction) -> None:
     randomizer = best_randomizer(shape, epsilon)
@@ -120,13 +121,13 @@ def test_what_is_no_randomizer_is_refused_in_one_line(form: Any, said: str) -> N
     assert said in refusal(randomizer_of, form)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(st.one_of(json_values, tampered(st.sampled_from([each.form for each in EVERY]))))
 def test_whatever_comes_as_a_randomizer_is_read_or_refused(form: Any) -> None:
     check_reader(from_json, lambda randomizer: randomizer.form, form)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(tampered(st.sampled_from([each.form for each in EVERY])))
 def test_whatever_is_read_can_be_used(form: Any) -> None:
     """No chance that somebody sent makes a randomizer that fails, or estimates nothing."""
@@ -138,7 +139,7 @@ def test_whatever_is_read_can_be_used(form: Any) -> None:
     assert read.ratio > 1 and read.epsilon > 0 and read.variance(1) >= 0 and read.radius(100, 0.05) >= 0
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(st.one_of(json_values, tampered(st.sampled_from([shape.form for shape in SHAPED]))))
 def test_whatever_comes_as_a_shape_is_read_or_refused(form: Any) -> None:
     check_reader(lambda text: shape_of(json.loads(text)), lambda shape: shape.form, form)

@@ -20,6 +20,7 @@ from sulq.errors import QueryError
 from sulq.local import KaryResponse, LaplaceReport, PaperReport, RandomizedResponse, SphereReport, Tally
 from sulq.local.shapes import Box
 from sulq.local.tally import exact_sum, exact_sums
+from tests.effort import examples
 from tests.local.cases import CASES, Case
 from tests.local.test_randomizers import STRANGE
 
@@ -32,7 +33,7 @@ def tallied(case: Case, reports: Any) -> Tally:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_tallies_of_any_parts_in_any_order_are_the_tally_of_all_bit_for_bit(
     case: Case, data: st.DataObject
@@ -131,7 +132,6 @@ def test_sums_beyond_64_bits_are_exact() -> None:
     assert Tally.from_json((large + large).to_json()) == large + large
 
 
-@settings(deadline=None)
 @given(steps=st.lists(st.integers(-(2**62), 2**62), max_size=50), size=st.integers(1, 5))
 def test_exact_sums_are_those_of_python(steps: list[int], size: int) -> None:
     places = np.arange(len(steps)) % size

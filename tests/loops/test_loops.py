@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as arrays
 import sulq
 from sulq import loops
 from sulq.loops import compiled, plain
+from tests.effort import examples
 
 built = pytest.mark.skipif(compiled.LIBRARY is None, reason="there is no C compiler")
 rows = st.integers(0, 40) | st.sampled_from([511, 512, 513, 1030])
@@ -254,7 +255,7 @@ CSV = st.lists(
 
 
 @built
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(
     CSV,
     st.sampled_from(b",;\t|"),

@@ -14,6 +14,7 @@ import sulq
 from sulq.local.device import Device
 from sulq.local.lr import at_most_power
 from sulq.oracles.crowd import Crowd
+from tests.effort import most, runs
 
 col = sulq.col
 SCHEMA = sulq.Schema(
@@ -38,7 +39,8 @@ def people(rows: int = ROWS, seed: int = 0) -> sulq.Source:
     return sulq.open(columns, SCHEMA)
 
 
-PEOPLE = people()
+PEOPLE, FEWER = people(), people(5_000)
+SURVEYS = runs(120, least=60)
 CENTRES = [[-0.5, 0.0], [0.5, 0.5], [0.5, -0.5]]
 QUERIES: dict[str, sulq.Query] = {
     "a flag": sulq.mean(col("sick")),
@@ -63,20 +65,22 @@ QUERIES: dict[str, sulq.Query] = {
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
 @pytest.mark.parametrize("share", [Fraction(1, 3), 1])
 def test_error_bars_hold_as_often_as_they_say(query: sulq.Query, share: Any, method: Any) -> None:
-    """30 surveys, each to be further off than its radius once in ten: more than 16 of them with probability
-    below 10⁻⁸. And the radius is of use: an eighth of it would be exceeded most of the time."""
-    [truth] = PEOPLE.exact().ask(sulq.Round([query]))
+    """Each survey is further off than its radius once in ten, at most. And the radius is of use: an eighth of it is
+    enough at most every second time (0.44 was the most, in 400 surveys of each query). False alarms have a chance of
+    10⁻⁸ each. Of 60 surveys, a radius of 15 standard deviations is caught with a chance of 99 %, where an honest one
+    has at most 5; of 120, one of 12 standard deviations with a chance of 99.9 %."""
+    [truth] = FEWER.exact().ask(sulq.Round([query]))
     asked = sulq.Round([query], share)
     failures = close = 0
-    for _ in range(30):
-        [answer] = PEOPLE.crowd(epsilon=2, method=method).ask(asked)
+    for _ in range(SURVEYS):
+        [answer] = FEWER.crowd(epsilon=2, method=method).ask(asked)
         assert np.shape(answer.value) == np.shape(truth.value)
         off = np.abs(answer.value - truth.value)
         failures += bool(np.any(off > answer.radius(0.1)))
         close += bool(np.all(off <= np.asarray(answer.radius(0.1)) / 8))
-    assert failures <= 16
+    assert failures <= most(SURVEYS, 0.1)
     if not (query.statistic == "mean" and (query.where is not None or query.by)):  # a quotient's may be large
-        assert close <= 24
+        assert close <= most(SURVEYS, 0.5)
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())

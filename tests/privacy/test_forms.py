@@ -16,6 +16,7 @@ from sulq.privacy.budget import BUDGETS, budget_of
 from sulq.privacy.calibration import Gaussian, Laplace
 from sulq.privacy.reading import CALIBRATIONS, calibration_of
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from tests.effort import examples
 from tests.forms import check_reader, json_values, plain, refusal, tampered
 
 positive = st.fractions(Fraction(1, 1000), 100)
@@ -31,7 +32,7 @@ calibrations = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(budgets)
 def test_budgets_survive_the_wire(budget: Any) -> None:
     assert plain(budget.form)
@@ -39,7 +40,7 @@ def test_budgets_survive_the_wire(budget: Any) -> None:
         assert again == budget and again.total == budget.total and again.unit == budget.unit
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(calibrations)
 def test_calibrations_survive_the_wire(calibration: Any) -> None:
     assert plain(calibration.form)
@@ -97,7 +98,7 @@ def test_what_is_no_calibration_is_refused_in_one_line(form: Any, said: str) -> 
     assert said in refusal(calibration_of, form)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.one_of(json_values, tampered(st.one_of(budgets, calibrations).map(lambda made: made.form))))
 def test_whatever_comes_is_read_or_refused(form: Any) -> None:
     for read in (budget_of, calibration_of):

@@ -19,6 +19,7 @@ from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Only
 from sulq.talk.denoised import Denoised
+from tests.effort import examples
 from tests.queries.random_expressions import (
     SCHEMA,
     batch_of,
@@ -31,7 +32,7 @@ from tests.queries.random_expressions import (
     vectors,
 )
 
-MANY = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 TABLE = st.lists(row, max_size=8)
 LABEL = col("b")
 

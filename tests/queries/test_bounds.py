@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 import sulq
 from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope
+from tests.effort import examples
 from tests.queries.random_expressions import SCHEMA, batch_of, queries, row, scalars, vectors
 
 many = settings(
-    max_examples=200,
-    deadline=None,
+    max_examples=examples(200),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 rows_of_a_table = st.lists(row, min_size=2, max_size=6)

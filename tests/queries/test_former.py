@@ -14,6 +14,7 @@ from sulq.queries.node_forms import NODES
 from sulq.queries.question import Question
 from sulq.queries.reading import parse, parse_round
 from sulq.wire import canonical
+from tests.effort import examples
 from tests.forms import check_reader, refusal, tampered
 from tests.queries.former_rounds import ROUNDS, TEXTS
 from tests.queries.test_reading import rounds
@@ -55,7 +56,7 @@ def _nodes(form: Any) -> list[Any]:
     return [form, *found] if isinstance(form, dict) and "node" in form else found
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(rounds)
 def test_the_former_form_is_read_as_the_same_round(round_: sulq.Round) -> None:
     former = former_form(round_)
@@ -64,7 +65,7 @@ def test_the_former_form_is_read_as_the_same_round(round_: sulq.Round) -> None:
     assert upgraded_round(former) == round_.form
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(tampered(rounds.map(former_form).filter(lambda form: form is not None)))
 def test_whatever_comes_as_a_round_of_version_0_is_read_or_refused(form: Any) -> None:
     check_reader(parse_round, lambda round_: round_.form, form)

@@ -17,6 +17,7 @@ from sulq.queries.node_forms import NODES
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
+from tests.effort import examples
 from tests.queries.random_expressions import SCHEMA, batch_of, choices, conditions, row, scalars, vectors
 
 col = sulq.col
@@ -113,7 +114,7 @@ def test_and_inside_every_other(around: Any) -> None:
         check_without_rows(around(sulq.one_hot(expression) if code else expression))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(
     st.one_of(scalars(3), vectors(2), choices(2), conditions(2)),
     conditions(1),

@@ -17,6 +17,7 @@ from sulq.queries.node_forms import NODES
 from sulq.queries.question import QUESTIONS, Question
 from sulq.queries.reading import from_json, parse, parse_round, to_json
 from sulq.queries.scope import Scope
+from tests.effort import examples
 from tests.forms import check_reader, json_values, plain, refusal, tampered
 from tests.queries.random_expressions import SCHEMA, choices, queries, scalars, vectors
 from tests.queries.test_no_rows import EVERY_NODE
@@ -89,7 +90,7 @@ def test_renaming_a_class_changes_no_form() -> None:
             assert type(renamed).__name__ == "Renamed" and renamed.form == thing.form
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.one_of(scalars(3), vectors(2), choices(2)))
 def test_expressions_survive_the_wire(expression: Node) -> None:
     assert plain(expression.form)
@@ -107,7 +108,7 @@ def test_every_expression_but_a_python_function_survives_the_wire() -> None:
             assert from_json(to_json(node)).key == node.key
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(rounds)
 def test_rounds_survive_the_wire(round_: sulq.Round) -> None:
     assert plain(round_.form)
@@ -122,7 +123,7 @@ def test_rounds_survive_the_wire(round_: sulq.Round) -> None:
         assert copy != sulq.Round([*round_.queries, sulq.count()])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(asked())
 def test_queries_and_choices_survive_the_wire(query: Question) -> None:
     for copy in (QUESTIONS[query.form["query"]](query.form), pickle.loads(pickle.dumps(query))):
@@ -254,7 +255,7 @@ def test_a_text_that_is_too_long_is_not_even_read(monkeypatch: pytest.MonkeyPatc
     assert "is a text, not 7" in refusal(sulq.Round.from_json, 7)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(120), suppress_health_check=list(HealthCheck))
 @given(st.one_of(json_values, tampered(st.one_of(scalars(2), vectors(1)).map(lambda node: node.form))))
 def test_whatever_comes_as_an_expression_is_read_or_refused(form: Any) -> None:
     check_reader(lambda text: parse(json.loads(text)), lambda node: node.form, form)
@@ -262,7 +263,7 @@ def test_whatever_comes_as_an_expression_is_read_or_refused(form: Any) -> None:
     check_reader(from_json, lambda node: {"expression": 1, "is": node.form}, envelope)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(120), suppress_health_check=list(HealthCheck))
 @given(st.one_of(json_values, tampered(rounds.map(lambda round_: round_.form))))
 def test_whatever_comes_as_a_round_is_read_or_refused(form: Any) -> None:
     for read in (sulq.Round.from_json, parse_round):

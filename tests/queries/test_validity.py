@@ -25,6 +25,7 @@ from sulq.queries.node import MOST_DEPTH, Node
 from sulq.queries.node_forms import NODES
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
+from tests.effort import examples
 from tests.oracles.losses import loss
 from tests.queries.random_expressions import SCHEMA, queries, scalars, vectors
 from tests.queries.test_no_rows import EVERY_NODE
@@ -117,7 +118,7 @@ def test_an_expression_takes_expressions_where_it_needs_them(expression: Node) -
                 scope.facts(changed)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.one_of(scalars(2), vectors(2)), queries())
 def test_copies_are_equal_and_made_anew(expression: Node, query: sulq.Query) -> None:
     _ = expression.key, Scope(SCHEMA).number(expression)
@@ -183,7 +184,7 @@ def test_a_category_can_be_one_of_very_many_values() -> None:
 # Nothing is sold below its price
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(
     st.lists(queries(), min_size=1, max_size=3),
     st.sampled_from([1, 3]),
@@ -273,12 +274,13 @@ def test_bounds_of_very_wide_vectors_are_sums_without_end() -> None:
     assert facts.spread_square == 2**38 * 2**62
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.integers(0, 2**38), min_size=1, max_size=20), st.integers(1, 5))
-def test_sums_of_many_integers_are_exact(values: list[int], at_once: int) -> None:
+@settings(max_examples=examples(100))
+@given(st.lists(st.integers(0, 2**38), min_size=1, max_size=20), st.integers(1, 5), st.sampled_from([0, 16]))
+def test_sums_of_many_integers_are_exact(values: list[int], at_once: int, few: int) -> None:
     array = np.array(values, dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(facts_module, "_AT_ONCE", at_once)
+        patch.setattr(facts_module, "_FEW", few)
         assert exact_sum(array) == sum(values)
         assert _sum_of_squares(array) == sum(value * value for value in values)
 

@@ -20,6 +20,7 @@ import sulq
 from sulq.queries.scope import Scope
 from sulq.schema import Kind
 from sulq.sources.encoding import Encoder, dtype_of
+from tests.effort import examples
 
 KINDS: list[Kind] = [
     sulq.Real(-1, 1),
@@ -65,7 +66,7 @@ def encoded(kind: Kind, array: pa.Array) -> np.ndarray[Any, Any]:
     return clean
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(st.sampled_from(KINDS), st.one_of(*ARRAYS), st.booleans())
 def test_every_cell_becomes_a_clean_value(kind: Kind, array: pa.Array, as_dictionary: bool) -> None:
     if as_dictionary and not pa.types.is_null(array.type):

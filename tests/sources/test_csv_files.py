@@ -16,6 +16,7 @@ from hypothesis import given, settings
 import sulq
 from sulq.sources import csv_files
 from sulq.sources.csv_files import CsvFiles
+from tests.effort import examples
 
 SCHEMA: dict[str, Any] = {
     "n": sulq.Integer(0, 120),
@@ -97,7 +98,7 @@ def neighbours(folder: Path, at: int, line: bytes, end: bytes, packed: bool) -> 
     return written(folder, one, packed), written(folder / "other", two, packed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(*REPLACED)
 def test_whatever_replaces_a_line_only_that_row_is_another(
     folder: Path, at: int, line: bytes, end: bytes, packed: bool
@@ -107,7 +108,7 @@ def test_whatever_replaces_a_line_only_that_row_is_another(
     assert (np.delete(after, at, axis=0) == np.delete(before, at, axis=0)).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(*REPLACED, st.integers(1, 50))
 def test_wherever_a_file_is_cut_its_cells_are_the_same(
     folder: Path, at: int, line: bytes, end: bytes, packed: bool, chunk: int
@@ -189,7 +190,7 @@ def test_a_mark_of_the_encoding_and_other_delimiters_are_read(folder: Path) -> N
     assert cells(written(folder, b"c\tb\ta\n3\t2\t1\n")) == [["1", "2", "3"]]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.lists(st.text(st.characters(codec="utf-8")), min_size=3, max_size=3)), st.integers(1, 30))
 def test_declared_line_ends_are_read_in_order(folder: Path, rows: list[list[str]], chunk: int) -> None:
     """Every cell in quotes, so that it may hold anything; and the number of rows is known before."""

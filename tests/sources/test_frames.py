@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 
 import sulq
+from tests.effort import examples
 
 KINDS: dict[str, Any] = {
     "r": sulq.Real(-1, 1),
@@ -119,7 +120,7 @@ def test_odd_cells_leave_the_others_alone(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", FRAMES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(cell=CELLS)
 def test_whatever_a_cell_is_only_its_row_is_another(way: str, cell: Any) -> None:
     other = table(FRAMES[way]([1, cell, "a"]))
@@ -138,7 +139,7 @@ def test_whatever_a_category_is_only_its_rows_are_others() -> None:
             assert (after[0], after[2]) == (before[0], before[2])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(TEXT)
 def test_whatever_a_text_is_only_its_row_is_another(text: str) -> None:
     for make in (

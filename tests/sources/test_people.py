@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 
 import sulq
+from tests.effort import examples
 
 COLUMNS = {"x": sulq.Integer(0, 1000), "c": sulq.Category(["a", "b"])}
 row = st.tuples(
@@ -40,7 +41,7 @@ def counts(source: sulq.Source) -> np.ndarray[Any, Any]:
     return np.asarray(source.sums([sulq.one_hot(sulq.cross(sulq.col("x"), sulq.col("c")))])[0], dtype=int)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.lists(row, max_size=25), st.integers(1, 4), st.randoms())
 def test_nobody_moves_anothers_rows(rows: list[tuple[Any, ...]], limit: int, random: Any) -> None:
     everyone = counts(opened(rows, limit))

@@ -20,6 +20,7 @@ from sulq.kinds import Integer, Kind, Real
 from sulq.queries.scope import Scope
 from sulq.sources.cells import numbers
 from sulq.sources.encoding import encoded
+from tests.effort import examples
 
 SEX = sulq.Category(["female", "male"], trim=True, fold_case=True, aliases={"f": "female", "1": "male"})
 FROZEN = "ac4fd404e3dad20e52c18c87c611e7b545c211d5a7945d72311bb99ba2b07a11"
@@ -144,7 +145,7 @@ def test_rules_hold_for_every_source_alike(suffix: str, tmp_path: Path) -> None:
     assert scaled.value[1] == pytest.approx(50 * (2 / 4500 - 1), abs=50 * 2**-13)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(st.lists(st.one_of(st.none(), st.binary(max_size=8), st.text(max_size=8).map(str.encode))))
 def test_no_bytes_make_a_rule_fail(cells: list[bytes | None]) -> None:
     raw = pa.array(cells, pa.large_binary())

@@ -18,18 +18,8 @@ import pytest
 import sulq
 from sulq.queries import kernel
 from sulq.sources import passes, readers
+from tests.sources.fixed_table import SCHEMA
 
-SCHEMA = sulq.Schema(
-    {
-        "x": sulq.Real(-10, 10),
-        "y": sulq.Real(0, 1e6, missing=0),
-        "age": sulq.Integer(0, 120),
-        "serial": sulq.Integer(0, 2**62),
-        "smokes": sulq.Boolean(),
-        "plan": sulq.Category(["free", "25%", "50 %, with comma"]),
-        "grade": sulq.Category([1, 2, 3], missing=1),
-    }
-)
 FEATURES = sulq.features("x", "y", "age", norm=1)
 CENTRES = [[0.1, 0.2, -0.3], [-0.5, 0.1, 0.4], [0.3, 0.3, 0.3]]
 ROUND = sulq.Round(

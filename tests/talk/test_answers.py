@@ -22,6 +22,7 @@ from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import BestOf, Gap
 from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
+from tests.effort import examples
 from tests.forms import check_reader, json_values, refusal, tampered
 from tests.oracles.curators import people
 
@@ -119,7 +120,7 @@ def test_what_is_no_answer_is_refused(form: Any) -> None:
         Answer.from_json("{")
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_whatever_comes_as_an_answer_is_read_or_refused(data: st.DataObject) -> None:
     answers = [Answer(np.arange(6.0).reshape(2, 3), law, AXES) for law in LAWS.values()]

@@ -19,6 +19,7 @@ from sulq.classes.pick import Pick
 from sulq.classes.shortest import Shortest
 from sulq.classes.solve import Solve
 from sulq.talk.offer import Offer
+from tests.effort import examples
 from tests.forms import check_reader, json_values, refusal, tampered
 
 A, B, Y = sulq.col("a"), sulq.col("b"), sulq.col("y")
@@ -107,7 +108,7 @@ def test_what_is_no_offer_is_refused_in_one_line(change: dict[str, Any], complai
     assert complaint in refusal(Offer.of, form | change)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(st.one_of(json_values, tampered(st.sampled_from([each.offer.form for each in curators()]))))
 def test_whatever_comes_as_an_offer_is_read_or_refused(form: Any) -> None:
     check_reader(Offer.from_json, lambda offer: offer.form, form)
@@ -127,7 +128,7 @@ def test_questions_that_need_rows_survive_json_and_pickle(question: Any) -> None
     assert offer.cost(sulq.Round.from_json(round_.to_json())) == offer.cost(round_)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(tampered(st.sampled_from([sulq.Round([question], 1).form for question in QUESTIONS])))
 def test_whatever_comes_as_such_a_question_is_read_or_refused(form: Any) -> None:
     check_reader(sulq.Round.from_json, lambda round_: round_.form, form)

@@ -189,17 +189,23 @@ class _Digits(NamedTuple):
 
 
 def _digits(scale: Fraction, size: int) -> _Digits:
-    places = int(8 * scale).bit_length()
+    *coins, carry = _coins(scale)
     low = np.zeros(size, dtype=np.uint64)
-    for i in range(places):
-        low |= toss(Coin(1, 1, 2**i / scale), size).astype(np.uint64) << i
+    for i, coin in enumerate(coins):
+        low |= toss(coin, size).astype(np.uint64) << i
     high = np.zeros(size, dtype=np.uint64)
-    carry = Coin(1, 0, 2**places / scale)
     going = np.flatnonzero(toss(carry, size))
     while going.size:
         high[going] += 1
         going = going[toss(carry, going.size)]
-    return _Digits(high, low, places)
+    return _Digits(high, low, len(coins))
+
+
+@lru_cache(maxsize=256)
+def _coins(scale: Fraction) -> tuple[Coin, ...]:
+    """The coins of the low digits, the lowest first, and the one that says whether to go on."""
+    places = int(8 * scale).bit_length()
+    return (*(Coin(1, 1, 2**i / scale) for i in range(places)), Coin(1, 0, 2**places / scale))
 
 
 def shuffled(rows: int) -> NDArray[np.int64]:

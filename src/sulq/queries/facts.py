@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ COARSEST = -850
 
 _AT_ONCE = 2**20
 """How many integers are added up in 64 bits before Python's take over."""
+_FEW = 16
+"""So many integers are added up faster one by one."""
 
 Integers = NDArray[np.int64]
 
@@ -164,9 +167,12 @@ def number(
     return Number(bits, low, high, norm1, square, spread1, spread_square, rounded)
 
 
+@cache
 def flag() -> Number:
     """The facts of a truth value: 0 or 1."""
-    return number(0, np.zeros(1, np.int64), np.ones(1, np.int64), rounded=False)
+    facts = number(0, np.zeros(1, np.int64), np.ones(1, np.int64), rounded=False)
+    facts.low.flags.writeable = facts.high.flags.writeable = False  # they are shared
+    return facts
 
 
 def one_of(size: int) -> Number:
@@ -267,10 +273,14 @@ def exact_sum(values: Integers) -> int:
     >>> exact_sum(np.full(2**21 + 1, 2**41)) == (2**21 + 1) * 2**41
     True
     """
+    if len(values) <= _FEW:
+        return sum(values.tolist())
     return sum(int(values[start : start + _AT_ONCE].sum()) for start in range(0, len(values), _AT_ONCE))
 
 
 def _sum_of_squares(values: Integers) -> int:
     """Exact for non-negative integers below 2^40: their halves of 20 bits have products of 40."""
+    if len(values) <= _FEW:
+        return sum(value * value for value in values.tolist())
     high, low = values >> 20, values & (2**20 - 1)
     return (exact_sum(high * high) << 40) + (exact_sum(high * low) << 21) + exact_sum(low * low)

@@ -248,10 +248,15 @@ def made(name: str, *operands: Any) -> Node:
     return NODES[name](*operands)
 
 
+@cache
+def _names(cls: type[Node]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+
+
 def _children(expression: Node) -> list[Node]:
     children: list[Node] = []
-    for field in fields(expression):  # type: ignore[arg-type]
-        value = getattr(expression, field.name)
+    for name in _names(type(expression)):
+        value = getattr(expression, name)
         children.extend(
             item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node)
         )
