@@ -6,6 +6,7 @@ adds the noise that the trust between them calls for. See the README for a first
 
 from sulq.errors import BudgetError, QueryError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
+from sulq.learners.additive import Additive
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
@@ -29,6 +30,7 @@ from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
 from sulq.queries.expressions import col, known
 from sulq.queries.functions import row_function
+from sulq.queries.logistic import logistic
 from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram, outer
@@ -48,6 +50,7 @@ __all__ = [
     "PCA",
     "SVD",
     "ZCDP",
+    "Additive",
     "Answer",
     "ApproxDP",
     "Boolean",
@@ -96,6 +99,7 @@ __all__ = [
     "gram",
     "known",
     "learn_at_unknown_rate",
+    "logistic",
     "lookup",
     "mean",
     "nearest",

@@ -44,6 +44,7 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
     "tree": sulq.hypotheses.Tree,
     "kmeans": sulq.hypotheses.Centres,
     "pca": sulq.hypotheses.Components,
+    "additive": sulq.hypotheses.AdditiveModel,
     "perceptron": sulq.hypotheses.Halfspace,
     "conjunction": sulq.hypotheses.Rule,
     "parity": sulq.hypotheses.ParityRule,

@@ -36,6 +36,14 @@ class TreeClassifier(Seeded, sulq.sklearn.TreeClassifier):
     pass
 
 
+class AdditiveClassifier(Seeded, sulq.sklearn.AdditiveClassifier):
+    pass
+
+
+class AdditiveRegressor(Seeded, sulq.sklearn.AdditiveRegressor):
+    pass
+
+
 class PerceptronClassifier(Seeded, sulq.sklearn.PerceptronClassifier):
     pass
 
@@ -62,6 +70,8 @@ class TruncatedSVD(Seeded, sulq.sklearn.TruncatedSVD):
 
 ESTIMATORS: list[Any] = [
     TreeClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
+    AdditiveClassifier(epsilon=MOMENTS, bounds=SIDES, classes="from y"),
+    AdditiveRegressor(epsilon=MOMENTS, bounds=SIDES, target=(-1000, 1000)),
     PerceptronClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
     SelectClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),

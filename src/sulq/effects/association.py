@@ -11,6 +11,8 @@ from sulq.effects.layout import Floats, Layout
 SMALLEST = 0.6
 """No direction has less than this part of the variance that independent attributes would give it: where two
 attributes say the same, steps are small and not wild."""
+DOUBTED = 0.1
+"""The same where errors are judged: what two attributes say alike is not known of each of them."""
 DROWNED = 0.5
 """A direction of a table is kept if it is longer than this part of what noise alone could be."""
 
@@ -39,7 +41,7 @@ def beyond_independence(layout: Layout, counts: Floats, tables: Sequence[Floats]
     return beyond
 
 
-def second_moments(layout: Layout, masses: Floats, beyond: Floats) -> Floats:
+def second_moments(layout: Layout, masses: Floats, beyond: Floats, smallest: float = SMALLEST) -> Floats:
     """How much two values have in common, where rows count differently.
 
     However rows are weighed, the numbers of one value with all values of another attribute add up to what is
@@ -49,6 +51,7 @@ def second_moments(layout: Layout, masses: Floats, beyond: Floats) -> Floats:
         layout: where the values are.
         masses: how much the rows with each value count, all positive, the same in all for every attribute.
         beyond: what `beyond_independence` says.
+        smallest: no direction has less than this part of the variance that independent attributes would give.
 
     >>> layout = Layout((2, 2), (False, False))
     >>> beyond = beyond_independence(layout, np.full(4, 5.0), [np.array([[5.0, 0], [0, 5]])], 0.0)
@@ -61,7 +64,7 @@ def second_moments(layout: Layout, masses: Floats, beyond: Floats) -> Floats:
     for part in layout.slices:
         apart[part, part] -= np.outer(share[part], share[part])
     sizes, directions = np.linalg.eigh(apart + apart @ beyond @ apart)
-    within = apart @ ((directions * sizes.clip(min=SMALLEST)) @ directions.T) @ apart
+    within = apart @ ((directions * sizes.clip(min=smallest)) @ directions.T) @ apart
     return np.asarray((within + np.outer(share, share)) * np.outer(root, root))
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sulq.effects.association import second_moments
+from sulq.effects.association import DOUBTED, SMALLEST, second_moments
 from sulq.effects.layout import Floats, Layout
 
 NEAR = 0.5
@@ -106,11 +106,14 @@ class Estimate:
     @cached_property
     def curvature(self) -> Floats:
         """H."""
+        return self._curvature(SMALLEST)
+
+    def _curvature(self, smallest: float) -> Floats:
         masses = self.counts * self.weights
         totals = [masses[part].sum() for part in self.layout.slices]
         for part, total in zip(self.layout.slices, totals, strict=True):
             masses[part] *= np.mean(totals) / total
-        return second_moments(self.layout, masses, self.beyond)
+        return second_moments(self.layout, masses, self.beyond, smallest)
 
     def given(self, gradient: Gradient) -> Estimate:
         """The estimate once one more gradient is known."""
@@ -123,9 +126,15 @@ class Estimate:
 
     @property
     def deviations(self) -> Floats:
-        """One standard deviation of the error of each effect."""
-        left = self._prior - self._prior @ self._seen @ self._prior
-        return np.sqrt(np.diag(left).clip(min=0.0))
+        """One standard deviation of the error of each effect, effects of an attribute being 0 on average."""
+        h = self._curvature(DOUBTED)
+        left = self._prior - self._prior @ h @ self._precision(h) @ h @ self._prior
+        variances = np.empty(self.layout.width)
+        for part in self.layout.slices:
+            mass = self.counts[part] / self.counts[part].sum()
+            centred = np.eye(len(mass)) - mass
+            variances[part] = np.diag(centred @ left[part, part] @ centred.T)
+        return np.asarray(np.sqrt(variances.clip(min=0.0)))
 
     @cached_property
     def _weights(self) -> Floats:
@@ -157,15 +166,17 @@ class Estimate:
             prior[spread.part, spread.part] += spread.variance * spread.shape
         return prior
 
-    @cached_property
-    def _unlikely(self) -> Floats:
+    def _precision(self, h: Floats) -> Floats:
         """The inverse of the covariance of the target, from effects, sampling and noise together."""
         noises = np.array([gradient.variance for gradient in self.gradients])
-        h = self.curvature
         # What all values of two attributes add alike cannot be told apart: there H is 0, up to rounding.
         rounding = TINY * (1 + np.diag(h).mean())
         error = self.dispersion * h + np.diag(self._weights**2 @ noises + rounding)
-        return np.linalg.inv(h @ self._prior @ h + error)
+        return np.asarray(np.linalg.inv(h @ self._prior @ h + error), dtype=np.float64)
+
+    @cached_property
+    def _unlikely(self) -> Floats:
+        return self._precision(self.curvature)
 
     @cached_property
     def _seen(self) -> Floats:

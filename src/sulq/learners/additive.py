@@ -12,7 +12,9 @@ from sulq.effects.association import beyond_independence
 from sulq.effects.estimate import Estimate, Gradient, start
 from sulq.effects.layout import Floats
 from sulq.effects.logistic import reweighed
-from sulq.hypotheses.additive import AdditiveModel, Effect, Target, score
+from sulq.hypotheses.additive import AdditiveModel, score
+from sulq.hypotheses.effect import Effect
+from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.learner import Learner
 from sulq.learners.outcome import ClassOutcome, FirstLook, NumberOutcome, Outcome
@@ -49,8 +51,8 @@ class Additive(Learner[AdditiveModel]):
         label: what is predicted: a category, a boolean, or a number.
         features: columns or expressions; by default all columns that the label does not look at.
         bins: public edges for numbers, by column; by default many, from the schema's bounds.
-        refinements: how often to ask for what is not yet explained; by default 8 times, and 3 times where noise
-            is inverse to a share of the budget, as under pure ε.
+        refinements: how often to ask for what is not yet explained; by default 8 times, and 3 times where
+            noise is inverse to a share of the budget, as under pure ε.
         share: the part of the budget to spend.
 
     >>> import sulq
@@ -182,7 +184,8 @@ class Fit:
         for each, part in zip(self.look.attributes, self.look.layout.slices, strict=True):
             middle = np.average(added[part], axis=0, weights=self.look.counts[part])
             base += middle
-            effects.append(Effect(each.code, _rows(added[part] - middle), _rows(deviations[part])))
+            shares = _numbers(self.look.counts[part] / self.look.rows)
+            effects.append(Effect(each.code, shares, _rows(added[part] - middle), _rows(deviations[part])))
         return AdditiveModel(schema, None, label, _numbers(base), tuple(effects))
 
 

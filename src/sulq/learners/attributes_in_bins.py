@@ -31,6 +31,8 @@ FEWEST = 10.0
 """Rows in an interval, at least."""
 ENOUGH = 3.0
 """An interval is wide enough if it has so many times as many rows as there is noise in their number."""
+WIDEST, STEPS = 400, 40
+"""If numbers have more intervals in all, more rows are enough for one, 1.5 times as many at each step."""
 
 
 @dataclass(frozen=True)
@@ -146,14 +148,23 @@ def joined(attributes: Sequence[Attribute], counts: Sequence[Floats], offs: Floa
         counts: how many rows have each value of each attribute, noise and all.
         offs: one standard deviation of the noise in a count of each attribute.
     """
-    groups: list[NDArray[np.intp] | None] = []
-    coarse = []
-    for attribute, each, off in zip(attributes, counts, offs, strict=True):
-        group = attribute.groups(each, max(FEWEST, ENOUGH * float(off)))
-        groups.append(group if group[-1] > 0 else None)
-        if group[-1] > 0:
-            coarse.append(attribute.coarser(group))
-    return Joined(tuple(coarse), tuple(groups))
+    enough = np.maximum(FEWEST, ENOUGH * offs)
+    for _ in range(STEPS):
+        groups = [
+            attribute.groups(each, float(least))
+            for attribute, each, least in zip(attributes, counts, enough, strict=True)
+        ]
+        ordered = sum(int(group[-1]) for group, each in zip(groups, attributes, strict=True) if each.ordered)
+        if ordered <= WIDEST:
+            break
+        enough = 1.5 * enough
+    varied = [group if group[-1] > 0 else None for group in groups]
+    coarse = [
+        attribute.coarser(group)
+        for attribute, group in zip(attributes, varied, strict=True)
+        if group is not None
+    ]
+    return Joined(tuple(coarse), tuple(varied))
 
 
 def attributes(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sulq.effects.layout import Floats, Layout
-from sulq.hypotheses.additive import Target
+from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, joined
 from sulq.queries.cases import clip
 from sulq.queries.logistic import Logistic

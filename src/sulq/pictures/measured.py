@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sulq.pictures import svg
+from sulq.pictures import stairs, svg
 
 ROW, LENGTH, LONGEST, BETWEEN, CAP = 22.0, 220.0, 220.0, 26.0, 3.5
 HUE, QUIET = svg.PALETTE[4], svg.FAINT
@@ -39,24 +39,37 @@ class MeasuredPanel:
     bars: tuple[MeasuredBar, ...]
 
 
-def picture(title: str, panels: Sequence[MeasuredPanel], most: int, note: str = "") -> str:
-    """Panels of bars as SVG, below each other; of each the first `most` bars.
+def picture(
+    title: str, panels: Sequence[MeasuredPanel | stairs.StairsPanel], most: int, note: str = ""
+) -> str:
+    """Panels of bars or stairs as SVG, below each other; of each the first `most` bars.
 
     >>> bars = (MeasuredBar("A", 12.0, 9.0, 15.0, True), MeasuredBar("B", 1.0, 0.0, 4.0, False))
     >>> picture("count by ward", [MeasuredPanel("count", bars)], 30).count("<rect")
     3
     """
-    labels = [svg.wide(bar.label) for panel in panels for bar in panel.bars[:most]]
-    room = min(LONGEST, max(labels, default=0.0))
+    bars = [panel for panel in panels if isinstance(panel, MeasuredPanel)]
+    steps = [panel for panel in panels if isinstance(panel, stairs.StairsPanel)]
+    labels = [svg.wide(bar.label) for panel in bars for bar in panel.bars[:most]]
+    room = min(LONGEST, max(labels, default=30.0 if steps else 0.0))
+    width = max(LENGTH + 130, stairs.WIDTH + 20 if steps else 0.0)
     drawn, top = [], 0.0
     for panel in panels:
-        body, height = _panel(panel, most, room)
+        if isinstance(panel, stairs.StairsPanel):
+            body, height = stairs.drawn(panel, room + 20)
+        else:
+            body, height = _panel(panel, most, room)
         drawn.append(svg.group(body, 0, top))
         top += height + BETWEEN
-    grey = any(not bar.telling for panel in panels for bar in panel.bars)
-    words = " · ".join(["lines: where the truth is, at 95 %", *(["grey: within the noise"] if grey else [])])
+    grey = any(not bar.telling for panel in bars for bar in panel.bars) or any(panel.dim for panel in steps)
+    words = " · ".join(
+        [
+            f"lines{' and bands' if steps else ''}: where the truth is, at 95 %",
+            *(["grey: within the noise"] if grey else []),
+        ]
+    )
     drawn.append(svg.aside(0, top - BETWEEN / 2, words))
-    return svg.document(title, drawn, room + 20 + LENGTH + 130, top + 4, note)
+    return svg.document(title, drawn, room + 20 + width, top + 4, note)
 
 
 def _panel(panel: MeasuredPanel, most: int, room: float) -> tuple[list[str], float]:
