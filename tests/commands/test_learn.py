@@ -22,6 +22,7 @@ Captured = pytest.CaptureFixture[str]
 
 LEARNERS = {
     "tree": ["--label", "income == >50K", "--depth", "2", "--bins", "age=25,51,75"],
+    "additive": ["--label", "flu", "--refinements", "2", "--bins", "age=25,51,75"],
     "kmeans": ["--k", "2", "--features", "age,height"],
     "pca": ["--components", "1", "--norm", "1.5"],
     "perceptron": ["--label", "flu", "--iterations", "2", "--keep", "average"],

@@ -251,9 +251,9 @@ COMMANDS = (
         "additive",
         "additive model",
         "how much each column adds to the odds of a label, or to a number",
-        "Learn an additive model: the effects of all columns add up to the log-odds of a class, or to a number. "
-        "A first round shows how each column goes with the label, a second how columns go together, and a few "
-        "more sum up what is not yet explained. The report draws each effect, with its error bars.",
+        "Learn an additive model: the effects of all columns add up to the log-odds of a class, or to a "
+        "number. A first round shows how each column goes with the label, a second how columns go together, "
+        "and a few more sum up what is not yet explained. The report draws each effect with its error bars.",
         (
             "--label sick --epsilon 1 --delta 1e-6 --report effects.html",
             "--label income --features age,town --epsilon 1 --dry-run",

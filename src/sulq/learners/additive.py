@@ -77,7 +77,8 @@ class Additive(Learner[AdditiveModel]):
         look, left = outcome.look(fine, answers), share * (1 - COUNTS)
         if hopeless(look):
             alone = yield Round(outcome.alone(), left)
-            return AdditiveModel(schema, None, label, _numbers(outcome.intercept(outcome.average(alone))), ())
+            average = _on_grid(outcome.intercept(outcome.average(alone)))
+            return AdditiveModel(schema, None, label, _numbers(average), ())
         pairs: list[Answer] = []
         if worth_pairing(look, answers[-1]):
             pairs = yield Round(paired(look.attributes), share * PAIRS)
@@ -126,7 +127,7 @@ class Fit:
             pairs: how often values go together, for each pair of attributes; none if that was not asked.
             outcome: what is modelled.
         """
-        base = outcome.intercept(look.base)
+        base = _on_grid(outcome.intercept(look.base))
         tables = [np.asarray(pair.value, dtype=np.float64) for pair in pairs]
         noise = max((float(pair.deviation) for pair in pairs), default=0.0)
         beyond = beyond_independence(look.layout, look.counts, tables, noise)
@@ -145,7 +146,7 @@ class Fit:
     def added(self) -> Floats:
         """What each value adds to each number that stands for the label."""
         effects = np.stack([each.effects for each in self.estimates], axis=1)
-        return np.asarray(np.round(effects.clip(-LARGEST, LARGEST) / GRID) * GRID)
+        return _on_grid(effects.clip(-LARGEST, LARGEST))
 
     def questions(self) -> list[Query]:
         """For every value of every attribute: how much of the label is not explained, in all?"""
@@ -182,7 +183,7 @@ class Fit:
         added, base, effects = self.added, self.base.copy(), []
         deviations = np.stack([estimate.deviations for estimate in self.estimates], axis=1)
         for each, part in zip(self.look.attributes, self.look.layout.slices, strict=True):
-            middle = np.average(added[part], axis=0, weights=self.look.counts[part])
+            middle = _on_grid(np.average(added[part], axis=0, weights=self.look.counts[part]))
             base += middle
             shares = _numbers(self.look.counts[part] / self.look.rows)
             effects.append(Effect(each.code, shares, _rows(added[part] - middle), _rows(deviations[part])))
@@ -218,6 +219,10 @@ def worth_pairing(look: FirstLook, answer: Answer) -> bool:
 
 def _rows(table: Floats) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in table.tolist())
+
+
+def _on_grid(values: Floats) -> Floats:
+    return np.asarray(np.round(values / GRID) * GRID)
 
 
 def _numbers(values: Floats) -> tuple[float, ...]:

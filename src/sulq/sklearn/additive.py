@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from sulq.learners.additive import Additive
-from sulq.schema import Real, Schema
+from sulq.schema import Kind, Real, Schema
 from sulq.sklearn.classifiers import Classifier
 from sulq.sklearn.estimator import Estimator
 from sulq.sklearn.labels import numbers_of
@@ -23,7 +23,7 @@ class Effects(Estimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each column adds to a row on average, as a part of what all add; 0 for all if none does."""
+        """How much each column adds to a row on average, as a part of what all add; all 0 if none does."""
         frame = list(self.hypothesis_.schema)[: self.n_features_in_]
         names = list(getattr(self, "feature_names_in_", frame))
         weights = {effect.name: effect.importance for effect in self.hypothesis_.effects}
@@ -88,6 +88,11 @@ class AdditiveClassifier(Effects, Classifier):
         """How likely each class is, in the order of `classes_`, for every row of X: of rows one may see."""
         frame = self._frame(X)
         return np.asarray(self.hypothesis_.predict_proba(frame))
+
+    def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
+        if len(classes) == 1:
+            raise ValueError("two classes are needed, and there is one class only")
+        return super()._label(codes, classes)
 
     def _learner(self, features: list[str], label: str) -> Additive:
         return self._additive(features, label)
