@@ -88,6 +88,7 @@ class Estimate:
         counts: how many rows have each value.
         beyond: how attributes go together: `sulq.effects.association.beyond_independence`.
         weights: how much a row with each value counts in the curvature.
+        curvature: H.
         dispersion: φ, 1 for a logistic model.
         spreads: how effects of each attribute differ.
         gradients: all that was asked for, oldest first.
@@ -98,15 +99,20 @@ class Estimate:
     counts: Floats
     beyond: Floats
     weights: Floats
+    curvature: Floats
     dispersion: float
     spreads: tuple[Spread, ...]
     gradients: tuple[Gradient, ...]
     effects: Floats
 
-    @cached_property
-    def curvature(self) -> Floats:
-        """H."""
-        return self._curvature(SMALLEST)
+    def weighed(self, weights: Floats) -> Estimate:
+        """The estimate with other weights of rows.
+
+        Args:
+            weights: how much a row with each value counts in the curvature.
+        """
+        estimate = replace(self, weights=weights)
+        return replace(estimate, curvature=estimate._curvature(SMALLEST))
 
     def _curvature(self, smallest: float) -> Floats:
         masses = self.counts * self.weights
@@ -230,4 +236,6 @@ def start(
         else:
             spreads.append(Spread(part, alone, APART, APART))
     effects = np.zeros(layout.width)
-    return Estimate(layout, counts, beyond, weights, dispersion, tuple(spreads), (), effects)
+    flat = np.zeros_like(beyond)
+    estimate = Estimate(layout, counts, beyond, weights, flat, dispersion, tuple(spreads), (), effects)
+    return estimate.weighed(weights)

@@ -42,7 +42,7 @@ def reweighed(estimate: Estimate, intercept: float) -> Estimate:
     """
     likely, sure = _expected(estimate, intercept)
     # Halfway to the new weights: a full step would overshoot, and the next one would swing back.
-    weighed = replace(estimate, weights=np.sqrt(estimate.weights * sure.clip(min=LEAST)))
+    weighed = estimate.weighed(np.sqrt(estimate.weights * sure.clip(min=LEAST)))
     there = estimate.counts * (likely - logistic(np.array(intercept)))
     along = float(there @ (weighed.curvature @ estimate.effects))
     length = float(there @ there)
