@@ -67,7 +67,7 @@ def test_it_learns_two_classes_three_classes_and_numbers(promise: dict[str, str]
 
 
 def test_likelihoods_are_those_of_the_classes_and_add_up_to_1() -> None:
-    model = sulq.Additive("plan").learn(people().exact())
+    model = sulq.Additive("plan", ["age", "town"]).learn(people().exact())
     likely = model.predict_proba(table())
     assert model.classes == ("full", "some", "none")
     assert np.allclose(likely.sum(axis=1), 1) and (likely >= 0).all()
@@ -79,7 +79,7 @@ def test_likelihoods_are_those_of_the_classes_and_add_up_to_1() -> None:
 
 def test_its_mistakes_can_be_counted_by_a_query() -> None:
     for label in ("sick", "plan"):
-        model = sulq.Additive(label).learn(people().exact())
+        model = sulq.Additive(label, ["age", "town"], refinements=1).learn(people().exact())
         [answer] = people().exact().ask(sulq.Round([sulq.error_rate(model, label)]))
         assert answer.value == pytest.approx(1 - accuracy(model, label))
 
@@ -177,7 +177,7 @@ REFUSALS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("make", "said"), REFUSALS, ids=[said for _, said in REFUSALS])
 def test_what_cannot_be_learned_is_refused_before_a_row_is_read(make: Any, said: str) -> None:
-    with pytest.raises(sulq.QueryError, match=said):
+    with pytest.raises(sulq.SulqError, match=said):
         next(make().rounds(sulq.Schema(SCHEMA)))
 
 
