@@ -182,7 +182,8 @@ def test_what_cannot_be_learned_is_refused_before_a_row_is_read(make: Any, said:
 
 
 def test_words_take_neighbouring_intervals_together_and_name_what_matters_first() -> None:
-    model = sulq.Additive("sick").learn(people().curator(epsilon=2, delta="1e-6"))
+    learner = sulq.Additive("sick", ["age", "town"])
+    model = learner.learn(people().curator(epsilon=2, delta="1e-6"))
     first, *lines = model.describe().splitlines()
     assert first.startswith("log-odds of sick: ") and lines[0].startswith("  age: below ")
     assert all(line.count("±") <= 8 for line in lines)

@@ -17,7 +17,7 @@ from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.learner import Learner
-from sulq.learners.outcome import ClassOutcome, FirstLook, NumberOutcome, Outcome
+from sulq.learners.response import ClassResponse, FirstLook, NumberResponse, Response
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute
 from sulq.queries.node import Node
@@ -70,31 +70,31 @@ class Additive(Learner[AdditiveModel]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[AdditiveModel]:
-        outcome, share = self._outcome(schema), rational("share", self.share, most=1)
-        label = outcome.target.label
+        response, share = self._response(schema), rational("share", self.share, most=1)
+        label = response.target.label
         fine = attributes(schema, label, self.features, self.bins)
-        answers = yield Round(outcome.questions(fine), share * COUNTS)
-        look, left = outcome.look(fine, answers), share * (1 - COUNTS)
+        answers = yield Round(response.questions(fine), share * COUNTS)
+        look, left = response.look(fine, answers), share * (1 - COUNTS)
         if hopeless(look):
-            alone = yield Round(outcome.alone(), left)
-            average = _on_grid(outcome.intercept(outcome.average(alone)))
+            alone = yield Round(response.alone(), left)
+            average = _on_grid(response.intercept(response.average(alone)))
             return AdditiveModel(schema, None, label, _numbers(average), ())
         pairs: list[Answer] = []
         if worth_pairing(look, answers[-1]):
             pairs = yield Round(paired(look.attributes), share * PAIRS)
             left -= share * PAIRS
-        model = Fit.begun(look, pairs, outcome)
+        model = Fit.begun(look, pairs, response)
         for _ in range(times := self._times(answers[-1])):
             residuals = yield Round(model.questions(), left / times)
             model = model.given(residuals)
         return model.hypothesis(schema, label)
 
-    def _outcome(self, schema: Schema) -> Outcome:
+    def _response(self, schema: Schema) -> Response:
         target = Target(schema, attribute(schema, self.label))
         target.check()
         if self.refinements is not None:
             whole("refinements", self.refinements, 0)
-        return NumberOutcome(target) if target.classes is None else ClassOutcome(target)
+        return NumberResponse(target) if target.classes is None else ClassResponse(target)
 
     def _times(self, answer: Answer) -> int:
         if self.refinements is not None:
@@ -110,24 +110,24 @@ class Fit:
         look: what the first round said.
         base: the log-odds, or the number, of a row without any effect.
         estimates: the effects on each number that stands for the label.
-        outcome: what is modelled.
+        response: what is modelled.
     """
 
     look: FirstLook
     base: Floats
     estimates: tuple[Estimate, ...]
-    outcome: Outcome
+    response: Response
 
     @classmethod
-    def begun(cls, look: FirstLook, pairs: Sequence[Answer], outcome: Outcome) -> Fit:
+    def begun(cls, look: FirstLook, pairs: Sequence[Answer], response: Response) -> Fit:
         """The model after the first look.
 
         Args:
             look: what the first round said.
             pairs: how often values go together, for each pair of attributes; none if that was not asked.
-            outcome: what is modelled.
+            response: what is modelled.
         """
-        base = _on_grid(outcome.intercept(look.base))
+        base = _on_grid(response.intercept(look.base))
         tables = [np.asarray(pair.value, dtype=np.float64) for pair in pairs]
         noise = max((float(pair.deviation) for pair in pairs), default=0.0)
         beyond = beyond_independence(look.layout, look.counts, tables, noise)
@@ -140,7 +140,7 @@ class Fit:
                 look.weights.T, look.dispersion, look.gradient.T, look.noise.T, strict=True
             )
         ]
-        return cls(look, base, tuple(estimates), outcome)
+        return cls(look, base, tuple(estimates), response)
 
     @property
     def added(self) -> Floats:
@@ -152,7 +152,7 @@ class Fit:
         """For every value of every attribute: how much of the label is not explained, in all?"""
         parts = zip(self.look.attributes, self.look.layout.slices, strict=True)
         effects = [(attribute.code, _rows(self.added[part])) for attribute, part in parts]
-        residual = self.outcome.residual(score(_numbers(self.base), effects))
+        residual = self.response.residual(score(_numbers(self.base), effects))
         return [total(residual, by=[attribute.code]) for attribute in self.look.attributes]
 
     def given(self, residuals: Sequence[Answer]) -> Fit:
@@ -172,7 +172,7 @@ class Fit:
 
     @property
     def _weighed(self) -> tuple[Estimate, ...]:
-        if self.outcome.target.classes is None:
+        if self.response.target.classes is None:
             return self.estimates
         return tuple(
             reweighed(estimate, float(base)) for estimate, base in zip(self.estimates, self.base, strict=True)

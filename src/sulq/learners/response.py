@@ -62,7 +62,7 @@ class FirstLook:
         return Layout(tuple(sizes), tuple(ordered))
 
 
-class Outcome(ABC):
+class Response(ABC):
     """A label as one or more numbers of a row.
 
     Args:
@@ -97,7 +97,7 @@ class Outcome(ABC):
         """The score of a row of which nothing else is known."""
 
 
-class ClassOutcome(Outcome):
+class ClassResponse(Response):
     """A label with few classes: whether a row has the second of two, or each of more, as 0 or 1."""
 
     def alone(self, weight: int = 1) -> list[Query]:
@@ -144,7 +144,7 @@ class ClassOutcome(Outcome):
         return np.asarray(shares[self._chosen].clip(RAREST, 1 - RAREST))
 
 
-class NumberOutcome(Outcome):
+class NumberResponse(Response):
     """A number, scaled such that its public bounds are −1 and 1."""
 
     def alone(self, weight: int = 1) -> list[Query]:
