@@ -26,6 +26,8 @@ from sulq.queries.vectors import vector
 
 FAR = 64.0
 """Further than any sum of effects that makes a difference."""
+BARS = "1.96 standard deviations of noise and sampling, not of what was smoothed away"
+"""What error bars say, and what not."""
 DRAWN = 12
 """How many values of a category are worth drawing."""
 
@@ -36,7 +38,8 @@ class AdditiveModel(Hypothesis):
 
     `predict` gives values of the label, `predict_proba` how likely each class is. Its `expression` is the
     class as a truth value or as a choice, or the number. Effects of every attribute are 0 on average over the
-    rows, and error bars hold 95 % of what they say about. Numbers are scaled such that their bounds are −1
+    rows. Error bars are 1.96 standard deviations of what noise and sampling do to an effect, and leave out what
+    was smoothed away. Numbers are scaled such that their bounds are −1
     and 1, and effects on them are in that unit.
 
     Args:
@@ -157,7 +160,7 @@ class AdditiveModel(Hypothesis):
             for effect in self.ranked
             for name, place in self._places()
         ]
-        return measured.picture(self._about, panels, DRAWN, self._caption)
+        return measured.picture(self._about, panels, DRAWN, self._caption, BARS)
 
     def _check(self) -> None:
         self.target.check()

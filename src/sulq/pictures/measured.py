@@ -40,7 +40,11 @@ class MeasuredPanel:
 
 
 def picture(
-    title: str, panels: Sequence[MeasuredPanel | stairs.StairsPanel], most: int, note: str = ""
+    title: str,
+    panels: Sequence[MeasuredPanel | stairs.StairsPanel],
+    most: int,
+    note: str = "",
+    meaning: str = "where the truth is, at 95 %",
 ) -> str:
     """Panels of bars or stairs as SVG, below each other; of each the first `most` bars.
 
@@ -64,7 +68,7 @@ def picture(
     grey = any(not bar.telling for panel in bars for bar in panel.bars) or any(panel.dim for panel in steps)
     words = " · ".join(
         [
-            f"lines{' and bands' if steps else ''}: where the truth is, at 95 %",
+            f"lines{' and bands' if steps else ''}: {meaning}",
             *(["grey: within the noise"] if grey else []),
         ]
     )
