@@ -38,9 +38,9 @@ class AdditiveModel(Hypothesis):
 
     `predict` gives values of the label, `predict_proba` how likely each class is. Its `expression` is the
     class as a truth value or as a choice, or the number. Effects of every attribute are 0 on average over the
-    rows. Error bars are 1.96 standard deviations of what noise and sampling do to an effect, and leave out what
-    was smoothed away. Numbers are scaled such that their bounds are −1
-    and 1, and effects on them are in that unit.
+    rows. Error bars are 1.96 standard deviations of what noise and sampling do to an effect, and leave out
+    what was smoothed away. Numbers are scaled such that their bounds are −1 and 1, and effects on them are in
+    that unit.
 
     Args:
         schema: what is public about the columns.

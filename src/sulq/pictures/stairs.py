@@ -60,8 +60,8 @@ def drawn(panel: StairsPanel, left: float) -> tuple[list[str], float]:
         left: where the axis starts.
 
     >>> stairs = (Stair(0.0, 40.0, -1.0, -1.2, -0.8), Stair(40.0, 90.0, 0.5, 0.3, 0.7))
-    >>> drawn(StairsPanel("age", stairs), 0.0)[0][0]
-    '<text x="0" y="8" dominant-baseline="central" font-weight="bold">age</text>'
+    >>> drawn(StairsPanel("age", stairs), 0.0)[1]
+    158.0
     """
     start, end = panel.stairs[0].start, panel.stairs[-1].end
     largest = max(abs(stair.value) for stair in panel.stairs) or 1.0
