@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+import additive
 import beyond
 import cliffs
 import clusters
@@ -49,6 +50,7 @@ LEARNERS = {
     "components": clusters.components,
     "eigenvectors": eigenvectors,
     "halfspaces": learners.halfspaces,
+    "additive": additive.section,
 }
 SECTIONS = {
     "sums": sums.section,

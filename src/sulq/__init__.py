@@ -38,6 +38,7 @@ start with `sulq demo`.
 
 from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
+from sulq.learners.additive import Additive
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
@@ -64,6 +65,7 @@ from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
 from sulq.queries.expressions import col, known
 from sulq.queries.functions import row_function
+from sulq.queries.logistic import logistic
 from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram, outer
@@ -84,6 +86,7 @@ __all__ = [
     "SVD",
     "ZCDP",
     "AccessError",
+    "Additive",
     "Answer",
     "ApproxDP",
     "AsyncRemote",
@@ -138,6 +141,7 @@ __all__ = [
     "gram",
     "known",
     "learn_at_unknown_rate",
+    "logistic",
     "lookup",
     "mean",
     "nearest",

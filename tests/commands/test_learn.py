@@ -22,6 +22,7 @@ Captured = pytest.CaptureFixture[str]
 
 LEARNERS = {
     "tree": ["--label", "income == >50K", "--depth", "2", "--bins", "age=25,51,75"],
+    "additive": ["--label", "flu", "--refinements", "2", "--bins", "age=25,51,75"],
     "kmeans": ["--k", "2", "--features", "age,height"],
     "pca": ["--components", "1", "--norm", "1.5"],
     "perceptron": ["--label", "flu", "--iterations", "2", "--keep", "average"],
@@ -44,6 +45,7 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
     "tree": sulq.hypotheses.Tree,
     "kmeans": sulq.hypotheses.Centres,
     "pca": sulq.hypotheses.Components,
+    "additive": sulq.hypotheses.AdditiveModel,
     "perceptron": sulq.hypotheses.Halfspace,
     "conjunction": sulq.hypotheses.Rule,
     "parity": sulq.hypotheses.ParityRule,

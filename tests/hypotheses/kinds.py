@@ -9,8 +9,10 @@ import numpy as np
 
 import sulq
 from sulq.hypotheses import (
+    AdditiveModel,
     Centres,
     Components,
+    Effect,
     Halfspace,
     Origin,
     ParityRule,
@@ -69,7 +71,16 @@ RESULT = ResultSet(
     0,
     TABLE,
 )
+EFFECTS = (
+    Effect(
+        sulq.bins("age", [18, 65]), (0.2, 0.5, 0.3), ((-1.0,), (0.125,), (0.5,)), ((0.5,), (0.1,), (0.0,))
+    ),
+    Effect(col("plan"), (0.5, 0.25, 0.25), ((0.0,), (2.0,), (-1e-3,)), ((0.25,), (0.5,), (1.0,))),
+)
 KINDS: dict[str, sulq.Hypothesis] = {
+    "additive": AdditiveModel(SCHEMA, ORIGIN, col("old"), (-1.5,), EFFECTS),
+    "additive_of_a_category": AdditiveModel(SCHEMA, None, col("plan"), (0.0, 0.5, -1.0), ()),
+    "additive_of_a_number": AdditiveModel(SCHEMA, None, col("income"), (0.25,), EFFECTS),
     "tree": Tree(SCHEMA, ORIGIN, col("plan"), (sulq.bins("age", [18, 40.5, 65]), col("old")), ROOT),
     "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
     "rule": Rule(SCHEMA, ORIGIN, (col("old"), ~(col("age") >= 65), col("plan") == "é")),
@@ -88,6 +99,6 @@ KINDS: dict[str, sulq.Hypothesis] = {
 FORMER = {
     name: Path(__file__).with_name("version_0") / f"{name}.json"
     for name in KINDS
-    if name not in ("table", "result_set")
+    if name not in ("table", "result_set") and not name.startswith("additive")
 }
-"""What version 0 wrote to a file. It knew no tables."""
+"""What version 0 wrote to a file. It knew no tables and no additive models."""

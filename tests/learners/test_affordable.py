@@ -21,6 +21,7 @@ LEARNERS: list[Learner[Any]] = [
     sulq.ID3("y", pick="counts"),
     sulq.KMeans(2, ["pay", "age"]),
     sulq.Perceptron("y"),
+    sulq.Additive("y"),
     sulq.PCA(1),
     sulq.SVD(1),
     sulq.Conjunction("y", share=1),

@@ -33,6 +33,7 @@ def people(kind: str) -> TableSource:
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ID3": lambda: sulq.ID3("y"),
     "ID3 counts": lambda: sulq.ID3("y", pick="counts"),
+    "Additive": lambda: sulq.Additive("y"),
     "KMeans": lambda: sulq.KMeans(2),
     "PCA": lambda: sulq.PCA(1),
     "SVD": lambda: sulq.SVD(1),

@@ -14,8 +14,10 @@ import pytest
 from rich.console import Console
 
 import sulq
+from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
+from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
@@ -58,6 +60,12 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
         return Components(schema, ORIGIN, names, (0.0,) * len(names), (loadings, loadings), (0.4, 0.1), 1.0)
     if kind is Halfspace:
         return Halfspace(schema, ORIGIN, names[0], names, loadings, -0.5, (names[0], names[-1]))
+    if kind is AdditiveModel:
+        effects = [
+            Effect(sulq.bins(name, [0, 5]), (0.5, 0.3, 0.2), ((-loading,), (0.0,), (loading,)), ((0.1,),) * 3)
+            for name, loading in zip(names, loadings, strict=True)
+        ]
+        return AdditiveModel(schema, ORIGIN, sulq.col("sick"), (-0.5,), tuple(effects))
     if kind is MaskedParityRule:
         return MaskedParityRule(schema, ORIGIN, names, "sick", "sick", (1,) * len(names), 0)
     if kind is ParityRule:

@@ -39,6 +39,7 @@ WIRE = {
     "Function": "function",
     "Gram": "gram",
     "Known": "known",
+    "Logistic": "logistic",
     "Lookup": "lookup",
     "Multiply": "multiply",
     "Nearest": "nearest",

@@ -7,6 +7,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
+from sulq.commands.additive import ADDITIVE
 from sulq.commands.command import Command, bins_option, features_option, label_option, share_option
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.commands.selection import BEYOND, add_selection, selected_conjunction
@@ -229,6 +230,7 @@ COMMANDS = (
         _tree_options,
         _tree,
     ),
+    ADDITIVE,
     Command(
         "kmeans",
         "clusters",

@@ -1,7 +1,9 @@
 """What learners return: something to predict with, to read, to draw and to keep."""
 
+from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
+from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
 from sulq.hypotheses.nothing import Nothing
@@ -11,8 +13,10 @@ from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import Tree
 
 __all__ = [
+    "AdditiveModel",
     "Centres",
     "Components",
+    "Effect",
     "Halfspace",
     "Nothing",
     "Origin",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sulq.dates import Date
-from sulq.pictures import svg
+from sulq.pictures import stairs, svg
 from sulq.talk.columns import signed, with_error
 
 ROW, LENGTH, LONGEST, BETWEEN, CAP = 22.0, 220.0, 180.0, 26.0, 3.5
@@ -67,26 +67,39 @@ class MeasuredPanel:
         return f"{number} %" if self.shares else number
 
 
-def picture(title: str, panels: Sequence[MeasuredPanel], most: int, note: str = "") -> str:
-    """Panels of bars as SVG, below each other; of each the first `most` bars.
+def picture(
+    title: str,
+    panels: Sequence[MeasuredPanel | stairs.StairsPanel],
+    most: int,
+    note: str = "",
+    meaning: str = "where the truth is, at 95 %",
+) -> str:
+    """Panels of bars or stairs as SVG, below each other; of each the first `most` bars.
 
     >>> bars = (MeasuredBar("A", 12.0, 9.0, 15.0, True), MeasuredBar("B", 1.0, 0.0, 4.0, False))
     >>> picture("count by ward", [MeasuredPanel("count", bars)], 30).count("<rect")
     3
     """
-    shown = [(panel, bar) for panel in panels for bar in panel.bars[:most]]
-    widest = max((svg.wide(bar.label) for _, bar in shown), default=0.0)
+    bars = [panel for panel in panels if isinstance(panel, MeasuredPanel)]
+    steps = [panel for panel in panels if isinstance(panel, stairs.StairsPanel)]
+    shown = [(panel, bar) for panel in bars for bar in panel.bars[:most]]
+    widest = max((svg.wide(bar.label) for _, bar in shown), default=30.0 if steps else 0.0)
     numbers = max((svg.wide(panel.shown(bar), svg.SMALL) for panel, bar in shown), default=0.0)
     layout = _Layout(0.0 if widest > LONGEST else widest + 20, widest > LONGEST)
     drawn, top = [], 0.0
     for panel in panels:
-        body, height = _panel(panel, most, layout)
+        if isinstance(panel, stairs.StairsPanel):
+            body, height = stairs.drawn(panel, max(layout.start, 50.0))
+        else:
+            body, height = _panel(panel, most, layout)
         drawn.append(svg.group(body, 0, top))
         top += height + BETWEEN
-    for words in _legend(panels, most):
+    for words in _legend(bars, steps, most, meaning):
         drawn.append(svg.aside(0, top - BETWEEN / 2, words))
         top += LINE
     width = max(layout.start + LENGTH + 6 + numbers, WIDEST if layout.above else 0.0)
+    if steps:
+        width = max(width, max(layout.start, 50.0) + stairs.WIDTH + 20)
     return svg.document(title, drawn, width, top - LINE + 4, note)
 
 
@@ -103,13 +116,17 @@ class _Layout:
     above: bool
 
 
-def _legend(panels: Sequence[MeasuredPanel], most: int) -> list[str]:
+def _legend(
+    panels: Sequence[MeasuredPanel], steps: Sequence[stairs.StairsPanel], most: int, meaning: str
+) -> list[str]:
     """What lines and colours mean, as far as there are any."""
     ranges = [(_range(panel.bars[:most]), bar) for panel in panels for bar in panel.bars[:most]]
+    lines = "lines and bands" if steps else "lines"
     said = {
-        "lines: where the truth is, at 95 %": any(bar.high > bar.low for _, bar in ranges),
+        f"{lines}: {meaning}": bool(steps) or any(bar.high > bar.low for _, bar in ranges),
         "lines without an end go on": any(bar.low < low or bar.high > high for (low, high), bar in ranges),
-        "grey: within the noise": any(not bar.telling for _, bar in ranges),
+        "grey: within the noise": any(not bar.telling for _, bar in ranges)
+        or any(panel.dim for panel in steps),
     }
     return [words for words, needed in said.items() if needed]
 
