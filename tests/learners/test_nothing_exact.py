@@ -203,7 +203,7 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.PCA(2, list(SIDES)), "1e-6"),
     (sulq.SVD(2, list(SIDES)), "1e-6"),
     (sulq.Additive("y"), "1e-9"),
-    (sulq.Additive("a", list(FLAGS)), "1e-5"),
+    (sulq.Additive("a", list(FLAGS)), "1e-3"),
     (sulq.Perceptron("y", list(SIDES)), "1"),
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),
     (sulq.theory.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),

@@ -77,7 +77,7 @@ class Additive(Learner[AdditiveModel]):
         look, left = response.look(fine, answers), share * (1 - COUNTS)
         if hopeless(look):
             alone = yield Round(response.alone(), left)
-            average = _on_grid(response.intercept(response.average(alone)))
+            average = response.intercept(response.average(alone))
             return AdditiveModel(schema, None, label, _numbers(average), ())
         pairs: list[Answer] = []
         if worth_pairing(look, answers[-1]):
