@@ -156,18 +156,13 @@ class Ledger:
                 check_covers(run, charge, cost)
             else:
                 seen = self._record.charge(transaction, self.unit, self.total, run, question, cost, account)
-
         self._record.saw(seen)
         fresh = answer()
         check_text("an answer", fresh)
-
         with self._record.transaction(write=True) as transaction:
             _, _, stored = find(transaction, run, question)
             if stored is None:
-                last = self._record.last(transaction)
-                seen = self._record.append(
-                    transaction, last, "answer", run=run, question=question, answer=fresh
-                )
+                seen = self._record.answer(transaction, run, question, fresh)
         self._record.saw(seen)
         return fresh if stored is None else stored
 
@@ -259,6 +254,11 @@ class Ledger:
         with self._record.transaction() as transaction:
             rows = list(transaction.rows())
         return map(entry_in, rows)
+
+    @property
+    def first_question(self) -> str | None:
+        """The question of the first entry, None without one: it tells which version began the ledger."""
+        return self._record.first_question()
 
     def runs(self) -> list[RunTotals]:
         """Every run that was charged, in the order in which they began."""
