@@ -136,6 +136,7 @@ def moving(rng: np.random.Generator, n: int, columns: Any) -> loops.Moved:
         low,
         rng.choice([5000.0, np.inf], width),
         rng.choice([1.0, 0.25], width),
+        finishing(rng, width) if rng.random() < 0.5 else None,
     )
     norms = [
         loops.Norm(float(rng.choice([1, 0.5])), order, limit)
@@ -148,6 +149,17 @@ def moving(rng: np.random.Generator, n: int, columns: Any) -> loops.Moved:
         rng.integers(0, codes, n).astype(np.uint8) if codes > 1 else None,
         rng.integers(-1, 2, n).astype(np.float64) if rng.random() < 0.5 else None,
         norms,
+    )
+
+
+def finishing(rng: np.random.Generator, width: int) -> loops.Finish:
+    """Squares of small numbers, and numbers that are stretched by what is on no grid."""
+    squared = rng.random(width) < 0.3
+    return loops.Finish(
+        squared,
+        np.where(squared, 0.0, rng.choice([0.0, 0.5, -7.0], width)),
+        np.where(squared, 2.0**-17, rng.choice([1.0, 1 / 3, 0.7], width)),
+        rng.choice([1.0, 0.5, 2.0], width),
     )
 
 

@@ -4,7 +4,7 @@ Both return the same integers bit for bit, so which one runs is a matter of time
 """
 
 from sulq.loops.compiled import LIBRARY
-from sulq.loops.moving import Moved, Moves, Norm
+from sulq.loops.moving import Finish, Moved, Moves, Norm
 from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 
 if LIBRARY is None:
@@ -41,6 +41,7 @@ else:
 __all__ = [
     "Cleaning",
     "Cut",
+    "Finish",
     "Members",
     "Moved",
     "Moves",

@@ -15,7 +15,7 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16, TALL = 4, BROAD = 2 };
+enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16, TALL = 4, BROAD = 2, MOVES = 8 };
 enum { LINES = 8192 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
@@ -26,8 +26,8 @@ typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
    are those that come of them. */
 enum kind { DOUBLES, SHORTS, MEMBERS, INTS };
 
-/* What becomes of rows. First they move: `moves` has a factor, two bounds and another factor for each column, before and
-   after which they are whole numbers. Between the first factor and the bounds an offset is added: `offsets` has one for
+/* What becomes of rows. First they move: `moves` has MOVES numbers for each column, a factor, two bounds, another factor,
+   whether to square, a middle, a stretch and a last factor, before and after which they are whole numbers. Between the first factor and the bounds an offset is added: `offsets` has one for
    each of its codes, of which there are `codes`, with room for CODES. Then each is multiplied by its weight, if there are
    any. Then they are shortened: `norms` has a factor, an order and a limit for each of `many` norms. */
 typedef struct {
@@ -155,8 +155,9 @@ INLINE void pack_columns(matrix from, int64_t start, int64_t rows, double *strip
     }
 }
 
-/* A strip multiplied by the first of four numbers, moved by the offset of each row's code, brought between the next two,
-   multiplied by the last and truncated. */
+/* A strip multiplied by the first of its numbers, moved by the offset of each row's code, brought between the next two,
+   multiplied by the fourth and truncated; then squared, if so, stretched about a middle and rounded, multiplied by the
+   last and truncated. */
 INLINE void move(double *strip, const double *by, const int64_t *code, const double *offsets, int64_t codes) {
     double factor = by[0], low = by[1], high = by[2], coarser = by[3], offset[STRIP], first = offsets[0];
     if (codes > SHORT_TABLE) {
@@ -174,6 +175,11 @@ INLINE void move(double *strip, const double *by, const int64_t *code, const dou
         strip[i] = value > high ? high : value;
     }
     for (int64_t i = 0; i < STRIP && coarser != 1; i++) strip[i] = __builtin_trunc(strip[i] * coarser);
+    double squared = by[4], middle = by[5], stretch = by[6], grid = by[7];
+    for (int64_t i = 0; i < STRIP && squared; i++) strip[i] *= strip[i];
+    if (middle != 0 || stretch != 1)
+        for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_rint((strip[i] - middle) * stretch);
+    for (int64_t i = 0; i < STRIP && grid != 1; i++) strip[i] = __builtin_trunc(strip[i] * grid);
 }
 
 /* A strip on the grid of a norm, which is given as a factor, an order and a limit; and what it adds to the lengths. */
@@ -216,7 +222,7 @@ INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
         for (int64_t i = 0; i < rows; i++) code[i] = how.code[start + i];
     for (int64_t j = 0; j < from.width; j++) {
         double *strip = strips + j * STRIP;
-        if (how.moves) move(strip, how.moves + 4 * j, code, how.offsets + j * CODES, how.codes);
+        if (how.moves) move(strip, how.moves + MOVES * j, code, how.offsets + j * CODES, how.codes);
         for (int64_t i = 0; i < STRIP && how.weight; i++) strip[i] *= weight[i];
         if (how.many) measure(strip, how.norms, lengths);
     }

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sulq.loops.moving import Moved
+from sulq.loops.moving import Finish, Moved
 from sulq.loops.plain import Matrix, Members, Taken
 
 DOUBLES, SHORTS, MEMBERS, INTS = range(4)
@@ -40,7 +40,9 @@ class Movement(ctypes.Structure):
             # One for every number of 8 bits: no code, however wrong, can be looked up outside.
             offsets = np.zeros((width, 2**8))
             offsets[:, :codes] = m.offsets
-            each = np.stack([m.factors, m.low, m.high, m.coarser], axis=1)
+            end = Finish.nothing(width) if m.finish is None else m.finish
+            moves = (m.factors, m.low, m.high, m.coarser, end.squared, end.middle, end.stretch, end.grid)
+            each = np.stack(moves, axis=1, dtype=np.float64)
             kept += [each, offsets]
             movement.moves, movement.offsets, movement.codes = at(each), at(offsets), codes
         if moved.code is not None:
