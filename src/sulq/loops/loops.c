@@ -316,7 +316,16 @@ INLINE void bounded_sums(const double *a, const double *b, const double *weight,
         for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(a[r] * b[r]), low, high);
     for (int64_t k = 1; k < many; k++) {
         double factor = steps[3 * k], least = steps[3 * k + 1], most = steps[3 * k + 2];
-        for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(values[r] * factor), least, most);
+        double next = k + 1 < many ? steps[3 * k + 3] : 0.5;
+        int free = least == -__builtin_inf() && most == __builtin_inf();
+        /* To a coarser grid, and then times a whole number: together, because little is left to do for each. */
+        if (free && next == __builtin_trunc(next)) {
+            k++, least = steps[3 * k + 1], most = steps[3 * k + 2];
+            for (int64_t r = 0; r < STRIP; r++)
+                values[r] = between(__builtin_trunc(values[r] * factor) * next, least, most);
+        } else {
+            for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(values[r] * factor), least, most);
+        }
     }
     /* Several at a time: single ones would wait for the addition before. */
     for (int64_t r = 0; r < STRIP; r += WIDE * LANES)
