@@ -167,6 +167,11 @@ class Schema(Mapping[str, Kind]):
         """Names the schema: equal for equal schemas, on every machine."""
         return digest(json.dumps(self._kept))
 
+    @cached_property
+    def drops_missing(self) -> bool:
+        """Whether some column has rows left out of sums of it, because they miss its cell."""
+        return any(drops(kind) for kind in self._columns.values())
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """The columns that can be learned from or about: all but the one that says whose row it is.

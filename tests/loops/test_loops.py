@@ -136,6 +136,7 @@ def moving(rng: np.random.Generator, n: int, columns: Any) -> loops.Moved:
         low,
         rng.choice([5000.0, np.inf], width),
         rng.choice([1.0, 0.25], width),
+        finishing(rng, width) if rng.random() < 0.5 else None,
     )
     norms = [
         loops.Norm(float(rng.choice([1, 0.5])), order, limit)
@@ -148,6 +149,17 @@ def moving(rng: np.random.Generator, n: int, columns: Any) -> loops.Moved:
         rng.integers(0, codes, n).astype(np.uint8) if codes > 1 else None,
         rng.integers(-1, 2, n).astype(np.float64) if rng.random() < 0.5 else None,
         norms,
+    )
+
+
+def finishing(rng: np.random.Generator, width: int) -> loops.Finish:
+    """Squares of small numbers, and numbers that are stretched by what is on no grid."""
+    squared = rng.random(width) < 0.3
+    return loops.Finish(
+        squared,
+        np.where(squared, 0.0, rng.choice([0.0, 0.5, -7.0], width)),
+        np.where(squared, 2.0**-17, rng.choice([1.0, 1 / 3, 0.7], width)),
+        rng.choice([1.0, 0.5, 2.0], width),
     )
 
 
@@ -205,13 +217,60 @@ def test_rows_are_no_longer_than_their_norm() -> None:
 
 
 @built
-@given(st.integers(0, 2**32), rows, st.integers(1, 256), st.sampled_from([np.uint8, np.int64]))
-def test_rows_are_grouped_alike(seed: int, n: int, size: int, dtype: Any) -> None:
-    code = np.random.default_rng(seed).integers(0, size, n).astype(dtype)
-    one, other = compiled.grouped(code, size), plain.grouped(code, size)
-    assert len(one) == len(other) == size
-    for mine, theirs in zip(one, other, strict=True):
-        same(mine, theirs)
+@given(
+    st.integers(0, 2**32),
+    rows,
+    st.integers(1, 9),
+    st.integers(1, 9),
+    kinds,
+    kinds,
+    st.lists(every_step, max_size=3),
+    st.booleans(),
+    st.sampled_from([1, 2, 3, 300, compiled.LINES, compiled.LINES + 1]),
+    st.sampled_from([np.uint16, np.int64]),
+)
+def test_products_of_groups_are_the_same(
+    seed: int,
+    n: int,
+    high: int,
+    wide: int,
+    left: str,
+    right: str,
+    steps: list[loops.Step],
+    weighed: bool,
+    size: int,
+    dtype: Any,
+) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = matrix(rng, n, high, left), matrix(rng, n, wide, right)
+    code = rng.integers(0, size, n).astype(dtype)
+    weight = rng.integers(-9, 10, n).astype(np.float64) if weighed else None
+    about = (code, size, steps, weight)
+    same(compiled.grouped_product(a, b, *about), plain.grouped_product(a, b, *about))
+    same(
+        np.triu(compiled.grouped_product(a, a, *about)),
+        np.triu(plain.grouped_product(a, a, *about)),
+    )
+
+
+@built
+def test_products_of_many_rows_in_groups_are_the_same() -> None:
+    rng = np.random.default_rng(0)
+    for n, width, size in ((2 * compiled.LINES + 700, 5, 70), (3000, 300, 2), (compiled.LINES + 1, 18, 9000)):
+        columns, code = matrix(rng, n, width, "shorts"), rng.integers(0, size, n)
+        few = matrix(rng, n, 2, "doubles")
+        same(
+            compiled.grouped_product(few, columns, code, size),
+            plain.grouped_product(few, columns, code, size),
+        )
+
+
+@built
+def test_a_group_that_there_is_not_is_refused() -> None:
+    column = [np.array([1.0, 2.0])]
+    for code in ([0, 2], [0], [-1, 0]):
+        with pytest.raises(ValueError):
+            compiled.grouped_product(column, column, np.array(code), 2)
 
 
 def test_a_product_takes_its_steps_on_every_row() -> None:

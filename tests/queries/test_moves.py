@@ -32,7 +32,7 @@ def moving(draw: st.DrawFn, depth: int = 4) -> Node:
         return draw(st.sampled_from([POINT, sulq.vector("r", "i", "b"), sulq.vector("i", "b", "i")]))
     inner = draw(moving(depth - 1))
     centres = [[draw(numbers) for _ in range(3)] for _ in range(2)]
-    match draw(st.integers(0, 8)):
+    match draw(st.integers(0, 11)):
         case 0:
             return inner - sulq.vector(*centres[0])
         case 1:
@@ -49,6 +49,12 @@ def moving(draw: st.DrawFn, depth: int = 4) -> Node:
             return (2 * col("b") - 1) * inner
         case 7:
             return sulq.vector(*(sulq.clip(col(name) - 0.3, -1, 1) for name in ("r", "i", "b")))
+        case 8:
+            return inner * inner
+        case 9:
+            return sulq.features(inner)
+        case 10:
+            return sulq.vector(col("r") * col("r"), sulq.features(sulq.clip(col("i") - 0.3, -1, 1)), "b")
         case _:
             return inner + draw(numbers)
 
@@ -94,6 +100,9 @@ def test_values_and_sums_are_those_of_the_nodes(value: Node, rows: list[Any]) ->
         sulq.where("b", 0, POINT),
         (2 * col("b") - 1) * POINT,
         -POINT,
+        POINT * POINT,
+        sulq.vector(*(col(name) * col(name) for name in ("r", "i", "b"))),
+        sulq.features(*(sulq.clip(name, 0, 1) for name in ("r", "i", "b"))),
     ],
 )
 def test_what_learners_ask_of_vectors_is_made_in_one_pass(value: Node) -> None:

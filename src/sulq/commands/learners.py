@@ -21,7 +21,7 @@ from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
 from sulq.queries.expressions import col
 from sulq.queries.former import former_data
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Integer, Real, Schema
 from sulq.wire import digest
 
@@ -60,7 +60,7 @@ def _tree(options: argparse.Namespace, schema: Schema) -> ID3:
         bins=edges_in(options.bins, schema),
         share=options.share,
     )
-    if Scope(schema).code(col(label) if isinstance(label, str) else label).size < 2:
+    if scope_of(schema).code(col(label) if isinstance(label, str) else label).size < 2:
         raise QueryError(f"the label {options.label!r} can only have one value: there is nothing to predict")
     return learner
 

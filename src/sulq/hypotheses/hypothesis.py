@@ -23,7 +23,7 @@ from sulq.queries.expressions import Column, Constant, Known
 from sulq.queries.former import upgraded
 from sulq.queries.node import Node, Operand, operand
 from sulq.queries.query import Query, mean
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
 from sulq.wire import entry, members, of_json, reading, versioned
@@ -203,7 +203,7 @@ class Hypothesis(ABC):
     def _check(self) -> None:
         """Find out now whether what was read makes sense."""
         self.describe()
-        Scope(self.schema).facts(self.expression)
+        scope_of(self.schema).facts(self.expression)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -22,7 +22,7 @@ from sulq.queries.facts import Code
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
 from sulq.queries.routes import Route
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +250,7 @@ class Tree(Hypothesis):
 
     def _phrased(self, question: Node) -> tuple[str, str, list[str]]:
         """What is asked about, the word that links it with an answer, and the answers, as people say them."""
-        scope = Scope(self.schema)
+        scope = scope_of(self.schema)
         facts = scope.facts(question)
         subject = words(question.inner if isinstance(question, Bins) else question)
         if isinstance(facts, Code):
@@ -261,8 +261,8 @@ class Tree(Hypothesis):
 
     @property
     def _labels(self) -> Code:
-        return Scope(self.schema).code(self.label)
+        return scope_of(self.schema).code(self.label)
 
     @property
     def _categorical(self) -> bool:
-        return isinstance(Scope(self.schema).facts(self.label), Code)
+        return isinstance(scope_of(self.schema).facts(self.label), Code)

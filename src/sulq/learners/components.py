@@ -19,7 +19,7 @@ from sulq.queries.node import Node
 from sulq.queries.products import gram
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.schema import Schema
 from sulq.talk.answers import BETA, Answer
@@ -121,7 +121,7 @@ class PCA(Learner[Components]):
 def _checked(schema: Schema, names: tuple[str, ...], components: int, norm: float | None) -> float | None:
     """The norm, if an oracle can answer all: known before anything is spent."""
     whole("components", components, 1, len(names))
-    Scope(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
+    scope_of(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
     return norm
 
 

@@ -24,7 +24,7 @@ from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.query import count
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Boolean, Category, Integer, Kind, Real, Schema
 from sulq.talk.oracle import Rounds
 
@@ -82,7 +82,7 @@ class ID3(Learner[Tree]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Tree]:
-        label, draft = self._label(schema), Draft(Scope(schema), self.questions(schema))
+        label, draft = self._label(schema), Draft(scope_of(schema), self.questions(schema))
         picking = self._picking(schema, label)
         levels = self._levels(schema, draft)
         if self.pick == "choose":
@@ -99,7 +99,7 @@ class ID3(Learner[Tree]):
 
     def _levels(self, schema: Schema, draft: Draft) -> Levels:
         """How the budget is divided over the levels, before anything is known."""
-        way, labels = self._way(schema), Scope(schema).code(self._label(schema)).size
+        way, labels = self._way(schema), scope_of(schema).code(self._label(schema)).size
         choosing = self.pick == "choose"
         # Counts are of one question at a time; of several binary questions there is a set for every edge.
         ahead = (self.ahead or (1 if way == "binary" else None)) if choosing else 1
@@ -142,7 +142,7 @@ class ID3(Learner[Tree]):
     def _label(self, schema: Schema) -> Node:
         """The label, if all settings make sense."""
         label = attribute(schema, self.label)
-        facts = Scope(schema).facts(label)
+        facts = scope_of(schema).facts(label)
         if not isinstance(facts, Code) and not facts.flag:
             raise QueryError(
                 f"{label.described()} is a number: a tree needs a label with few values, use bins"

@@ -21,7 +21,7 @@ from sulq.queries.expressions import Column
 from sulq.queries.node import Node
 from sulq.queries.query import count, total
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.queries.vectors import clip_norm
 from sulq.schema import Category, Schema
 from sulq.talk.answers import BETA, Answer
@@ -83,7 +83,7 @@ class Perceptron(Learner[Halfspace]):
         share = rational("share", self.share, most=1) / iterations
         row = clip_norm(point(names), self.norm)
         correction = where(true, row, -row)
-        Scope(schema).number(correction)
+        scope_of(schema).number(correction)
         w, mistaken, corrections = [np.zeros(len(names) + 1)], list[Answer](), list[Answer]()
         for _ in range(iterations):
             side = score(names, w[-1].tolist())
@@ -114,7 +114,7 @@ class Perceptron(Learner[Halfspace]):
                 )
             no, yes = kind.values
             return label, label == yes, label == no, (no, yes)
-        facts = Scope(schema).condition(label)
+        facts = scope_of(schema).condition(label)
         if facts.low[0] == facts.high[0]:
             raise QueryError("the label can only have one value")
         return label, label, ~label, None

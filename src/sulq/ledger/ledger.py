@@ -154,14 +154,12 @@ class Ledger:
                 check_covers(run, charge, cost)
             else:
                 self._record.charge(transaction, self.unit, self.total, run, question, cost, account)
-
         fresh = answer()
         check_text("an answer", fresh)
         with self._record.transaction(write=True) as transaction:
             _, _, stored = find(transaction, run, question)
             if stored is None:
-                last = self._record.last(transaction)
-                self._record.append(transaction, last, "answer", run=run, question=question, answer=fresh)
+                self._record.answer(transaction, run, question, fresh)
         return fresh if stored is None else stored
 
     def charged(self, run: str, question: str, *, formerly: str | None = None) -> bool:
@@ -224,11 +222,6 @@ class Ledger:
 
         Args:
             account: "analyst:ada" or "run:tree".
-
-        >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
-        >>> ledger.set_cap("run:*", Fraction(1, 4))
-        >>> ledger.remaining_of("run:tree"), ledger.remaining_of("analyst:ada")
-        (Fraction(1, 4), Fraction(1, 1))
         """
         accounts = self._record.standing(account, self.total, capped_only=True)
         return min(left for each in accounts if (left := each.remaining) is not None)
@@ -254,6 +247,11 @@ class Ledger:
         with self._record.transaction() as transaction:
             rows = list(transaction.rows() if run is None else transaction.rows_of(run, begins))
         return map(entry_in, rows)
+
+    @property
+    def first_question(self) -> str | None:
+        """The question of the first entry, None without one: it tells which version began the ledger."""
+        return self._record.first_question()
 
     def runs(self) -> list[RunTotals]:
         """Every run that was charged, in the order in which they began."""

@@ -42,6 +42,7 @@ class Record:
         self.store = store
         self.beginning = beginning
         self._seen = (0, beginning)  # number and hash of an entry that the store must still have
+        self._first: str | None = None
 
     @contextmanager
     def transaction(self, write: bool = False) -> Iterator[Transaction]:
@@ -99,6 +100,19 @@ class Record:
         for after in charged(unit, budget, counted(names, known), known, cost):
             transaction.put_account(row_of(after))
         self.append(transaction, last, "charge", run=run, question=question, cost=cost, account=account)
+
+    def answer(self, transaction: Transaction, run: str, question: str, answer: str) -> None:
+        """Store the answer to a question that was charged."""
+        last = self.last(transaction)
+        self.append(transaction, last, "answer", run=run, question=question, answer=answer)
+
+    def first_question(self) -> str | None:
+        """See `Ledger.first_question`. Entries never change, so the store is asked for the first one once."""
+        if self._first is None:
+            with self.transaction() as transaction:
+                row = next(iter(transaction.rows()), None)
+                self._first = None if row is None else entry_in(row).question
+        return self._first
 
     def cap(self, transaction: Transaction, name: str, cap: Fraction) -> None:
         """Give an account a cap, unless that is its cap already."""

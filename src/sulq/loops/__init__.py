@@ -4,7 +4,7 @@ Both return the same integers bit for bit, so which one runs is a matter of time
 """
 
 from sulq.loops.compiled import LIBRARY
-from sulq.loops.moving import Moved, Moves, Norm
+from sulq.loops.moving import Finish, Moved, Moves, Norm
 from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 
 if LIBRARY is None:
@@ -14,7 +14,7 @@ if LIBRARY is None:
         echelon,
         gather_csv,
         gram,
-        grouped,
+        grouped_product,
         joint_counts,
         nearest,
         product,
@@ -29,7 +29,7 @@ else:
         echelon,
         gather_csv,
         gram,
-        grouped,
+        grouped_product,
         joint_counts,
         nearest,
         product,
@@ -41,6 +41,7 @@ else:
 __all__ = [
     "Cleaning",
     "Cut",
+    "Finish",
     "Members",
     "Moved",
     "Moves",
@@ -52,7 +53,7 @@ __all__ = [
     "echelon",
     "gather_csv",
     "gram",
-    "grouped",
+    "grouped_product",
     "joint_counts",
     "nearest",
     "product",

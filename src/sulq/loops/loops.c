@@ -15,7 +15,8 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16 };
+enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16, TALL = 4, BROAD = 2, MOVES = 8 };
+enum { LINES = 8192 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
 typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
@@ -25,8 +26,8 @@ typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
    are those that come of them. */
 enum kind { DOUBLES, SHORTS, MEMBERS, INTS };
 
-/* What becomes of rows. First they move: `moves` has a factor, two bounds and another factor for each column, before and
-   after which they are whole numbers. Between the first factor and the bounds an offset is added: `offsets` has one for
+/* What becomes of rows. First they move: `moves` has MOVES numbers for each column, a factor, two bounds, another factor,
+   whether to square, a middle, a stretch and a last factor, before and after which they are whole numbers. Between the first factor and the bounds an offset is added: `offsets` has one for
    each of its codes, of which there are `codes`, with room for CODES. Then each is multiplied by its weight, if there are
    any. Then they are shortened: `norms` has a factor, an order and a limit for each of `many` norms. */
 typedef struct {
@@ -124,14 +125,6 @@ FAST void joint_counts(const uint8_t *const *codes, const uint16_t *sizes, int64
     }
 }
 
-/* The places of n codes, those of the first code first, each in order; `after` says where those of each code end. */
-FAST void grouped(const uint8_t *code, int64_t n, int64_t *places, int64_t *after) {
-    int64_t counts[CODES] = {0};
-    for (int64_t i = 0; i < n; i++) counts[code[i]]++;
-    for (int64_t c = 0, sum = 0; c < CODES; sum += counts[c++]) after[c] = sum;
-    for (int64_t i = 0; i < n; i++) places[after[code[i]]++] = i;
-}
-
 /* One strip of rows for each column of a matrix as it is, filled up with zeros. */
 INLINE void pack_columns(matrix from, int64_t start, int64_t rows, double *strips) {
     for (int64_t j = 0; j < from.width; j++, strips += STRIP) {
@@ -162,8 +155,9 @@ INLINE void pack_columns(matrix from, int64_t start, int64_t rows, double *strip
     }
 }
 
-/* A strip multiplied by the first of four numbers, moved by the offset of each row's code, brought between the next two,
-   multiplied by the last and truncated. */
+/* A strip multiplied by the first of its numbers, moved by the offset of each row's code, brought between the next two,
+   multiplied by the fourth and truncated; then squared, if so, stretched about a middle and rounded, multiplied by the
+   last and truncated. */
 INLINE void move(double *strip, const double *by, const int64_t *code, const double *offsets, int64_t codes) {
     double factor = by[0], low = by[1], high = by[2], coarser = by[3], offset[STRIP], first = offsets[0];
     if (codes > SHORT_TABLE) {
@@ -181,6 +175,11 @@ INLINE void move(double *strip, const double *by, const int64_t *code, const dou
         strip[i] = value > high ? high : value;
     }
     for (int64_t i = 0; i < STRIP && coarser != 1; i++) strip[i] = __builtin_trunc(strip[i] * coarser);
+    double squared = by[4], middle = by[5], stretch = by[6], grid = by[7];
+    for (int64_t i = 0; i < STRIP && squared; i++) strip[i] *= strip[i];
+    if (middle != 0 || stretch != 1)
+        for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_rint((strip[i] - middle) * stretch);
+    for (int64_t i = 0; i < STRIP && grid != 1; i++) strip[i] = __builtin_trunc(strip[i] * grid);
 }
 
 /* A strip on the grid of a norm, which is given as a factor, an order and a limit; and what it adds to the lengths. */
@@ -223,7 +222,7 @@ INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
         for (int64_t i = 0; i < rows; i++) code[i] = how.code[start + i];
     for (int64_t j = 0; j < from.width; j++) {
         double *strip = strips + j * STRIP;
-        if (how.moves) move(strip, how.moves + 4 * j, code, how.offsets + j * CODES, how.codes);
+        if (how.moves) move(strip, how.moves + MOVES * j, code, how.offsets + j * CODES, how.codes);
         for (int64_t i = 0; i < STRIP && how.weight; i++) strip[i] *= weight[i];
         if (how.many) measure(strip, how.norms, lengths);
     }
@@ -317,7 +316,16 @@ INLINE void bounded_sums(const double *a, const double *b, const double *weight,
         for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(a[r] * b[r]), low, high);
     for (int64_t k = 1; k < many; k++) {
         double factor = steps[3 * k], least = steps[3 * k + 1], most = steps[3 * k + 2];
-        for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(values[r] * factor), least, most);
+        double next = k + 1 < many ? steps[3 * k + 3] : 0.5;
+        int free = least == -__builtin_inf() && most == __builtin_inf();
+        /* To a coarser grid, and then times a whole number: together, because little is left to do for each. */
+        if (free && next == __builtin_trunc(next)) {
+            k++, least = steps[3 * k + 1], most = steps[3 * k + 2];
+            for (int64_t r = 0; r < STRIP; r++)
+                values[r] = between(__builtin_trunc(values[r] * factor) * next, least, most);
+        } else {
+            for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(values[r] * factor), least, most);
+        }
     }
     /* Several at a time: single ones would wait for the addition before. */
     for (int64_t r = 0; r < STRIP; r += WIDE * LANES)
@@ -361,6 +369,106 @@ FAST void stepped_product(matrix left, matrix right, int64_t n, const double *we
                 for (int t = 0; t < at_once && j + t < right.width; t++)
                     for (int lane = 0; lane < LANES; lane++) out[i * right.width + j + t] += sums[t][lane];
             }
+    }
+}
+
+/* Adds the products of `high` numbers with `broad` times LANES others, of each of some rows, to a part of a table. The rows
+   lie one after the other, `apart` and `wide` numbers from each other. `by` has their weights, if they have any. */
+INLINE void add_rows(const double *a, int64_t apart, const double *b, int64_t wide, const double *by, int64_t rows,
+                     const double *steps, int64_t many, int high, int broad, double *out) {
+    lanes sums[TALL][BROAD] = {{{0}}};
+    for (int64_t r = 0; r < rows; r++, a += apart, b += wide)
+        for (int s = 0; s < high; s++) {
+            double first = by && !many ? a[s] * by[r] : a[s];
+            for (int t = 0; t < broad; t++) {
+                lanes values = first * *(const lanes *)(b + t * LANES);
+                for (int64_t k = 0; k < many; k++)
+                    for (int lane = 0; lane < LANES; lane++)
+                        values[lane] =
+                            between(__builtin_trunc(values[lane] * steps[3 * k]), steps[3 * k + 1], steps[3 * k + 2]);
+                sums[s][t] += by && many ? values * by[r] : values;
+            }
+        }
+    for (int s = 0; s < high; s++)
+        for (int t = 0; t < broad; t++) *(lanes *)(out + s * wide + t * LANES) += sums[s][t];
+}
+
+/* The same for whole rows. */
+INLINE void add_group(const double *a, int64_t tall, const double *b, int64_t wide, int same, const double *by,
+                      int64_t rows, const double *steps, int64_t many, double *out) {
+    int64_t apart = same ? wide : tall;
+    for (int64_t i = 0; i < tall;) {
+        int high = i + TALL <= tall ? TALL : 1;
+        for (int64_t j = same ? i / LANES * LANES : 0; j < wide;) {
+            int broad = j + BROAD * LANES <= wide ? BROAD : 1;
+            double *table = out + i * wide + j;
+            /* Each of these is compiled for itself. */
+            if (high == TALL && broad == BROAD) add_rows(a + i, apart, b + j, wide, by, rows, steps, many, TALL, BROAD, table);
+            else if (high == TALL) add_rows(a + i, apart, b + j, wide, by, rows, steps, many, TALL, 1, table);
+            else if (broad == BROAD) add_rows(a + i, apart, b + j, wide, by, rows, steps, many, 1, BROAD, table);
+            else add_rows(a + i, apart, b + j, wide, by, rows, steps, many, 1, 1, table);
+            j += broad * LANES;
+        }
+        i += high;
+    }
+}
+
+/* The rows of strips one after the other, at the places that `rank` says, each filled up to `wide` numbers. */
+INLINE void put_lines(const double *strips, int64_t width, int64_t rows, const uint32_t *rank, int64_t wide, double *lines) {
+    int64_t j = 0;
+    for (; j + LANES <= width; j += LANES) {
+        const double *b = strips + j * STRIP;
+        for (int64_t r = 0; r < rows; r++)
+            *(lanes *)(lines + rank[r] * wide + j) = (lanes){b[r], b[STRIP + r], b[2 * STRIP + r], b[3 * STRIP + r]};
+    }
+    for (; j < wide; j++)
+        for (int64_t r = 0; r < rows; r++) lines[rank[r] * wide + j] = j < width ? strips[j * STRIP + r] : 0;
+}
+
+/* Adds leftᵀ · right of the rows of each of `size` groups to `out`, which has a table for each, of rows that are filled up
+   to `wide` numbers, a multiple of LANES; otherwise as `stepped_product`, and as `product` if there are no steps. `code` has
+   the group of each row. Of `at_once` rows, at most LINES and a multiple of STRIP, those of a group are brought together
+   and then added up. `room` has a strip for each column of both, and then `at_once` rows of each. */
+FAST void grouped_product(matrix left, matrix right, int64_t n, const uint32_t *code, int64_t size, const double *weight,
+                          const double *steps, int64_t many, int64_t at_once, double *room, int64_t wide, double *out) {
+    int same = left.columns == right.columns;
+    double *across = room + left.width * STRIP, *lines = across + right.width * STRIP;
+    double *others = same ? lines : lines + at_once * wide, weights[LINES];
+    uint32_t rank[LINES], group[LINES], before[LINES];
+    const double *by = weight ? weights : 0;
+    for (int64_t first = 0; first < n; first += at_once, code += at_once) {
+        int64_t rows = n - first < at_once ? n - first : at_once;
+        if (size <= LINES) {
+            uint32_t sum = 0;
+            memset(before, 0, sizeof before);
+            for (int64_t r = 0; r < rows; r++) before[code[r]]++;
+            for (int64_t g = 0; g < size; g++) {
+                uint32_t here = before[g];
+                before[g] = sum;
+                sum += here;
+            }
+            for (int64_t r = 0; r < rows; r++) rank[r] = before[code[r]]++;
+        } else {
+            for (int64_t r = 0; r < rows; r++) rank[r] = (uint32_t)r;
+        }
+        for (int64_t r = 0; r < rows; r++) group[rank[r]] = code[r];
+        for (int64_t r = 0; r < rows && weight; r++) weights[rank[r]] = weight[first + r];
+        for (int64_t start = 0; start < rows; start += STRIP) {
+            int64_t these = rows - start < STRIP ? rows - start : STRIP;
+            pack(right, first + start, these, across);
+            put_lines(across, right.width, these, rank + start, wide, lines);
+            if (same) continue;
+            pack(left, first + start, these, room);
+            put_lines(room, left.width, these, rank + start, left.width, others);
+        }
+        for (int64_t r = 0, end; r < rows; r = end) {
+            for (end = r + 1; end < rows && group[end] == group[r];) end++;
+            const double *a = others + r * (same ? wide : left.width), *b = lines + r * wide, *w = by ? by + r : 0;
+            double *table = out + group[r] * left.width * wide;
+            if (many) add_group(a, left.width, b, wide, same, w, end - r, steps, many, table);
+            else if (w) add_group(a, left.width, b, wide, same, w, end - r, steps, 0, table);
+            else add_group(a, left.width, b, wide, same, 0, end - r, steps, 0, table);
+        }
     }
 }
 

@@ -14,6 +14,41 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Finish:
+    """What integers in columns become after they moved: squared, stretched about a middle, on another grid.
+
+    Args:
+        squared: for each column, whether it is squared.
+        middle: what is then subtracted from each column.
+        stretch: what each column is then multiplied by, to be rounded to the nearest integer.
+        grid: what each column is multiplied by at last, to be truncated towards zero.
+    """
+
+    squared: NDArray[np.bool_]
+    middle: Floats
+    stretch: Floats
+    grid: Floats
+
+    @classmethod
+    def nothing(cls, width: int) -> Finish:
+        """That integers stay what they are."""
+        return cls(np.zeros(width, dtype=np.bool_), np.zeros(width), np.ones(width), np.ones(width))
+
+    def of(self, values: Floats) -> Floats:
+        """What becomes of integers, with a row for each column.
+
+        >>> one = np.ones(2)
+        >>> finish = Finish(np.array([True, False]), np.array([0.0, 0.5]), np.array([1.0, 2.0]), 0.5 * one)
+        >>> finish.of(np.array([[3.0], [3.0]]))
+        array([[4.],
+               [2.]])
+        """
+        values = np.where(self.squared[:, np.newaxis], values * values, values)
+        values = np.rint((values - self.middle[:, np.newaxis]) * self.stretch[:, np.newaxis])
+        return np.trunc(values * self.grid[:, np.newaxis])
+
+
+@dataclass(frozen=True)
 class Moves:
     """How integers in columns move: times a factor, plus an offset, between bounds, and to a coarser grid.
 
@@ -22,7 +57,8 @@ class Moves:
         offsets: for each column, one for each code that a row can have; or a single one for all rows.
         low: what each column is raised to where it is less.
         high: what each column is lowered to where it is more.
-        coarser: what each column is multiplied by at last, to be truncated towards zero.
+        coarser: what each column is then multiplied by, to be truncated towards zero.
+        finish: what becomes of them at last, if anything.
     """
 
     factors: Floats
@@ -30,6 +66,7 @@ class Moves:
     low: Floats
     high: Floats
     coarser: Floats
+    finish: Finish | None = None
 
 
 class Norm(NamedTuple):
@@ -84,6 +121,8 @@ class Moved(Sequence[Floats]):
             np.clip(values, moves.low[:, np.newaxis], moves.high[:, np.newaxis], out=values)
             values *= moves.coarser[:, np.newaxis]
             np.trunc(values, out=values)
+            if moves.finish is not None:
+                values = moves.finish.of(values)
         if self.weight is not None:
             values *= self.weight
         for factor, order, limit in self.norms:

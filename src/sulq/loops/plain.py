@@ -114,12 +114,6 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     return np.bincount(joint, minlength=cells)
 
 
-def grouped(code: NDArray[Any], size: int) -> list[NDArray[np.intp]]:
-    """The places of each of at most 256 codes, in order."""
-    order = np.argsort(code.astype(np.uint8), kind="stable")
-    return np.split(order, np.cumsum(np.bincount(code, minlength=size))[:-1])
-
-
 def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
     """leftᵀ · right, of products that first take their steps on every row and then count with its weight."""
     down, across = _rows(left), _rows(right)
@@ -133,6 +127,42 @@ def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = Non
     """matrixᵀ · matrix, at least on and above the diagonal."""
     rows = _rows(matrix)
     return rows @ rows.T if not steps and weight is None else product(list(rows), list(rows), steps, weight)
+
+
+def grouped_product(
+    left: Matrix,
+    right: Matrix,
+    code: NDArray[Any],
+    size: int,
+    steps: Sequence[Step] = (),
+    weight: Floats | None = None,
+) -> Floats:
+    """leftᵀ · right of the rows with each code; of a matrix with itself, at least on and above the diagonal.
+
+    Args:
+        left: a matrix.
+        right: a matrix of as many rows.
+        code: the group of each row.
+        size: how many groups there are.
+        steps: what the products take on every row.
+        weight: what each row counts with after that.
+
+    >>> grouped_product([np.array([1, 2, 3])], [np.array([5, 6, 7])], np.array([1, 0, 1]), 2).tolist()
+    [[[12.0]], [[26.0]]]
+    """
+    down, across = _rows(left), _rows(right)
+    if len(down) > 1:
+        order = np.argsort(code, kind="stable")
+        groups = np.split(order, np.cumsum(np.bincount(code, minlength=size))[:-1])
+        weights = [None if weight is None else weight[rows] for rows in groups]
+        pairs = zip(groups, weights, strict=True)
+        return np.array(
+            [product(list(down[:, rows]), list(across[:, rows]), steps, each) for rows, each in pairs]
+        )
+    values = stepped(down * across, steps)
+    values = values if weight is None else values * weight
+    sums = [np.bincount(code, weights=row, minlength=size) for row in values]
+    return np.stack(sums, axis=1, dtype=np.float64)[:, np.newaxis]
 
 
 def written(matrix: Matrix, out: Floats) -> Floats:

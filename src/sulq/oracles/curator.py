@@ -19,7 +19,7 @@ from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, amount, rational
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
-from sulq.queries.former import former_data
+from sulq.queries.former import former_data, may_be_former
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
@@ -196,7 +196,7 @@ class Curator:
         form = question | {"allowance": str(self.offer.allowance)}
         if (since := carried_since(self.ledger.carried, _columns(round_))) is not None:
             return canonical(form | {"carry": since}), None
-        former = former_data(form)
+        former = former_data(form) if may_be_former(self.ledger.first_question) else None
         return canonical(form), None if former is None else canonical(former)
 
     def _paid(

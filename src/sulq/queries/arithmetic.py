@@ -112,6 +112,10 @@ class Multiply(Node):
     @once
     def moved(self, scope: Scope) -> MovedColumns | None:
         left, right = self._factors(scope)
+        if self.left.key == self.right.key and left.bits == right.bits:
+            side = self.left.moved(scope)
+            coarser = None if side is None else side.on(left.bits - scope.number(self.left).bits)
+            return None if coarser is None else coarser.squared()
         for weight, by, other, on in (
             (self.left, left, self.right, right),
             (self.right, right, self.left, left),

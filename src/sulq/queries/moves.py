@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sulq import loops
-from sulq.loops import Moved, Moves, Norm, Step
+from sulq.loops import Finish, Moved, Moves, Norm, Step
 from sulq.queries.facts import Number
 from sulq.queries.scope import Batch, Floats, RowExpression, Scope, Values
 
@@ -49,9 +49,15 @@ class MovedColumns:
         m = self.moves
         if shift == 0:
             return self
-        if self.weight is not None or (m.coarser != 1).any() or abs(shift) > 64:
+        if self.weight is not None or abs(shift) > 64:
             return None
         by = 2.0**shift
+        if m.finish is not None:
+            if (m.finish.grid != 1).any():
+                return None
+            return replace(self, moves=replace(m, finish=replace(m.finish, grid=by * m.finish.grid)))
+        if (m.coarser != 1).any():
+            return None
         if shift > 0:
             return replace(
                 self,
@@ -64,18 +70,36 @@ class MovedColumns:
         """The vector plus public numbers; None if it has bounds or offsets, or is truncated, already."""
         m = self.moves
         free = not m.offsets.any() and np.isinf(m.low).all() and np.isinf(m.high).all()
-        if not free or self.weight is not None or (m.coarser != 1).any():
+        if not free or not self._unfinished or (m.coarser != 1).any():
             return None
         return replace(self, moves=replace(m, offsets=offsets), choice=choice, still=False)
 
     def between(self, low: float, high: float) -> MovedColumns | None:
         """The vector with every coordinate brought between two bounds; None if it is truncated before."""
         m = self.moves
-        if self.weight is not None or (m.coarser != 1).any():
+        if not self._unfinished or (m.coarser != 1).any():
             return None
         return replace(
             self, moves=replace(m, low=m.low.clip(low, high), high=m.high.clip(low, high)), still=False
         )
+
+    def squared(self) -> MovedColumns | None:
+        """The squares of all coordinates; None if they are multiplied or scaled already."""
+        finish = Finish.nothing(len(self.leaves))
+        return self._finished(replace(finish, squared=~finish.squared))
+
+    def scaled(self, middle: Floats, stretch: Floats) -> MovedColumns | None:
+        """The vector stretched about a middle, and rounded; None if it is multiplied or scaled already."""
+        return self._finished(replace(Finish.nothing(len(self.leaves)), middle=middle, stretch=stretch))
+
+    @property
+    def _unfinished(self) -> bool:
+        return self.weight is None and self.moves.finish is None
+
+    def _finished(self, finish: Finish) -> MovedColumns | None:
+        if not self._unfinished:
+            return None
+        return replace(self, moves=replace(self.moves, finish=finish), still=False)
 
     def times(self, weight: RowExpression, bits: int) -> MovedColumns | None:
         """The vector times a single number, which is taken on a grid; None if it is multiplied already."""
@@ -116,6 +140,13 @@ def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
         return None
     codes = max(part.moves.offsets.shape[1] for part in parts)
     offsets = [np.broadcast_to(m.offsets, (len(m.factors), codes)) for m in (part.moves for part in parts)]
+    ends = [part.moves.finish or Finish.nothing(len(part.leaves)) for part in parts]
+    finish = Finish(
+        np.concatenate([end.squared for end in ends]),
+        np.concatenate([end.middle for end in ends]),
+        np.concatenate([end.stretch for end in ends]),
+        np.concatenate([end.grid for end in ends]),
+    )
     return MovedColumns(
         tuple(leaf for part in parts for leaf in part.leaves),
         Moves(
@@ -124,6 +155,7 @@ def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
             np.concatenate([part.moves.low for part in parts]),
             np.concatenate([part.moves.high for part in parts]),
             np.concatenate([part.moves.coarser for part in parts]),
+            finish if any(part.moves.finish is not None for part in parts) else None,
         ),
         next(iter(choices.values()), None),
         still=all(part.still for part in parts),

@@ -16,8 +16,8 @@ from sulq.queries.facts import ceil_sqrt
 from sulq.queries.missing import without_missing
 from sulq.queries.query import Neighbours, Query, moves
 from sulq.queries.question import Question, question_of
-from sulq.queries.scope import Scope
-from sulq.schema import Schema, drops
+from sulq.queries.scope import Scope, scope_of
+from sulq.schema import Schema
 from sulq.wire import canonical, digest, exact, listed, members, of_json, reading, versioned
 
 VERSION = 1
@@ -122,7 +122,7 @@ class Round:
         one row's share: their rows are exchanged in pairs, and where one of the two has more, the rest
         come or go. The 2-norm is rounded up to a 2^-40th of a grid step or less.
         """
-        scope = schema if isinstance(schema, Scope) else Scope(schema)
+        scope = schema if isinstance(schema, Scope) else scope_of(schema)
         queries = asked_of(self, scope.schema).queries
         parts = [part for query in queries if isinstance(query, Query) for part in query.parts]
         joint = sum((moves(scope, part, order, neighbours) for part in parts), Fraction(0))
@@ -141,7 +141,7 @@ def asked_of(round_: Round, schema: Schema) -> Round:
     """
     if not isinstance(round_, Round):
         raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-    if not any(drops(kind) for _, kind in schema.items()):
+    if not schema.drops_missing:
         return round_
     queries = [
         without_missing(query, schema) if isinstance(query, Query) else query for query in round_.queries

@@ -92,7 +92,14 @@ class Scaled(Node):
         return number(FEATURE_BITS, -top, top, rounded=True)
 
     def value(self, batch: Batch) -> Values:
+        if (built := self.built(batch)) is not None:
+            return built
         return scaled(batch.number(self.inner), batch.scope.number(self.inner))
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        inner = self.inner.moved(scope)
+        return None if inner is None else inner.scaled(*scaling(scope.number(self.inner)))
 
 
 @dataclass(frozen=True, eq=False)
