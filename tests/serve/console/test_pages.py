@@ -317,7 +317,9 @@ def test_a_cap_is_shown_and_holds(service: Running, olga: Visitor) -> None:
     price = text_in(bob.post("/d/people/table/cost", page="/d/people/table", **TABLE))
     assert "more than what is left" in price
     refused = bob.post("/d/people/table", **TABLE)
-    assert refused.status_code == 409 and str(sulq.BudgetError("epsilon", Fraction(1, 10), Fraction(1, 20))) in text_in(refused)
+    assert refused.status_code == 409 and str(
+        sulq.BudgetError("epsilon", Fraction(1, 10), Fraction(1, 20))
+    ) in text_in(refused)
     assert "bob" in text_in(olga.get("/d/people/budget"))
     for fields in ({"name": "bob", "cap": "-1"}, {"name": "", "cap": "1"}, {"name": "bob", "cap": "x"}):
         assert olga.post("/d/people/caps", page="/d/people/budget", **fields).status_code == 400
@@ -446,7 +448,7 @@ def test_the_page_is_the_same_whatever_the_rows_are(tmp_path: Path) -> None:
         folder.mkdir()
         source = sulq.open({"y": rows}, {"y": sulq.Boolean()})
         with console(folder) as service:
-                service.server.service.desks = opened(service.server.settings, {"data": source.curator(1)})  # type: ignore[assignment]
+            service.server.service.desks = opened(service.server.settings, {"data": source.curator(1)})  # type: ignore[assignment]
             ada = visitor(service)
             pages = [ada.get(f"/d/data{path}") for path in ("", "/table", "/tree")]
             pages.append(ada.post("/d/data/table/cost", page="/d/data/table", by="y"))

@@ -62,7 +62,11 @@ def add_analyst_pages(router: APIRouter, visiting: Visiting) -> None:
 
         def work() -> Response:
             runs = sorted(desk.runs(visit.key), key=lambda run: str(run["last"]), reverse=True)
-            about: dict[str, Any] = {"facts": offered(offer), "columns": columns, "runs": runs}
+            about: dict[str, Any] = {
+                "facts": offered(offer),
+                "columns": columns,
+                "runs": [(run, visiting.result_at(visit, dataset, run["run"])) for run in runs],
+            }
             return page(visit, "dataset.html", data=standing(desk, visit.key), **about)
 
         return await visiting.worked(visit, work)
@@ -79,6 +83,7 @@ def add_analyst_pages(router: APIRouter, visiting: Visiting) -> None:
             if not entries and not after:
                 raise RefusedError("not_found", "there is no such run")
             about = {"entries": entries, "more": results["more"], "run": run}
+            about["result"] = visiting.result_at(visit, dataset, run)
             return page(visit, "run.html", data=standing(desk, visit.key), **about)
 
         return await visiting.worked(visit, work)
@@ -151,7 +156,9 @@ def _add_builder(router: APIRouter, visiting: Visiting, kind: str) -> None:
                 learned(desk, visit.key, form.learner(desk.curator.offer.schema), form.run)
             except SulqError as error:
                 return builder(visit, desk, choices, error)
-            return found_at(f"/d/{quote(dataset, safe='')}/{kind}/result", form.query)
+            place = f"/d/{quote(dataset, safe='')}/{kind}/result"
+            visiting.keep_result(visit, dataset, form.run, f"{place}?{form.query}")
+            return found_at(place, form.query)
 
         return await visiting.scheduled(visit, work)
 

@@ -11,10 +11,12 @@ import numpy as np
 from markupsafe import Markup
 
 from sulq.hypotheses.hypothesis import Hypothesis, words
+from sulq.hypotheses.measures import heading
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.ledger.face import question_in_words
 from sulq.pictures.measured import MeasuredBar, MeasuredPanel, picture
 from sulq.queries.choose import Choice
+from sulq.queries.query import Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round
 from sulq.talk.answers import BETA, Answer
@@ -105,12 +107,21 @@ def questions_shown(result: Mapping[str, Any]) -> list[Questioned]:
 
 
 def _question(query: Question, answer: Answer | None) -> Questioned:
-    text = question_in_words(canonical({"queries": [query.form]}))
+    text = _asked(query)
     if answer is None:
         return Questioned(text)
     if np.asarray(answer.value).dtype.kind in "iub":
         return Questioned(text, chosen=_chosen(query, answer))
     return Questioned(text, answer_shown(answer, text))
+
+
+def _asked(query: Question) -> str:
+    """What a query asks, in words that say all of it where there are any."""
+    if not isinstance(query, Query):
+        return question_in_words(canonical({"queries": [query.form]}))
+    what = "how many rows" if query.statistic == "count" else f"the {query.statistic} of {words(query.value)}"
+    groups = f" by {', '.join(heading(group) for group in query.by)}" if query.by else ""
+    return what + groups + ("" if query.where is None else f", where {words(query.where)}")
 
 
 def answer_shown(answer: Answer, title: str) -> Shown:

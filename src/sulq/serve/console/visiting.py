@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,6 +34,7 @@ HOME = "/console"
 SIGN_IN = f"{HOME}/sign-in"
 COOKIE = "sulq_session"
 TOKEN = "csrf"
+MOST_RESULTS = 10_000
 FOLDER = Path(__file__).parents[1]
 HEADERS = {
     # Pico brings its few icons as data: pictures. Everything else comes from here, and nothing is inline.
@@ -73,6 +75,7 @@ class Visiting:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.sessions = Sessions()
+        self._results: OrderedDict[tuple[str, str, str], str] = OrderedDict()
         settings = service.settings
         self.secure = settings.certificate is not None or settings.behind_proxy
         self._templates = Environment(
@@ -83,6 +86,7 @@ class Visiting:
             "amount": amount,
             "exact": lambda text: amount(Fraction(text)),
             "at": time_of,
+            "of_unit": _priced,
             "place": lambda name: quote(name, safe=""),
         }
         self._templates.globals |= {"version": version("sulq"), "home": HOME, "units": UNITS}
@@ -102,6 +106,16 @@ class Visiting:
         if owner and not key.owner:
             raise RefusedError("not_allowed", "only a key of the owner may do this")
         return Visit(request, session, key)
+
+    def keep_result(self, visit: Visit, dataset: str, run: str, place: str) -> None:
+        """Remember where the result of a run is shown. A ledger has only answers, so this ends with the service."""
+        self._results[visit.key.name, dataset, run] = place
+        if len(self._results) > MOST_RESULTS:
+            self._results.popitem(last=False)
+
+    def result_at(self, visit: Visit, dataset: str, run: str) -> str:
+        """Where the result of a run is shown, "" if that is not known."""
+        return self._results.get((visit.key.name, dataset, run), "")
 
     def desk(self, visit: Visit, dataset: str) -> Desk:
         """The data set of a name, if the key is for it."""
@@ -182,6 +196,14 @@ class Visiting:
     def _rendered(self, template: str, status: int, **about: Any) -> Response:
         text = self._templates.get_template(template).render(**about)
         return HTMLResponse(text, status, HEADERS)
+
+
+def _priced(value: Fraction | str, unit: str) -> str:
+    """An amount with its unit, for people."""
+    words, name = amount(Fraction(value)), UNITS[unit]
+    if unit == "queries":
+        return f"{words} {name}"
+    return f"{name} {words}" if words.startswith("≈") else f"{name} = {words}"
 
 
 def found_at(path: str, query: str = "") -> Response:
