@@ -108,7 +108,7 @@ class Visiting:
         return Visit(request, session, key)
 
     def keep_result(self, visit: Visit, dataset: str, run: str, place: str) -> None:
-        """Remember where the result of a run is shown. A ledger has only answers, so this ends with the service."""
+        """Remember where the result of a run is shown, until the service ends. A ledger has only answers."""
         self._results[visit.key.name, dataset, run] = place
         if len(self._results) > MOST_RESULTS:
             self._results.popitem(last=False)
