@@ -102,7 +102,7 @@ def test_an_analyst_sees_the_cost_move_asks_and_gets_figures(service: Running, p
     playwright.expect(page.locator(".picture svg")).to_be_visible()
     assert service.curator.spent - before == service.curator.offer.total / 100
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("link", name="CSV").click()
     assert Path(download.value.path()).read_text(encoding="utf-8").startswith("plan,count,")
     page.get_by_role("link", name="Overview").click()
     page.get_by_role("link", name=re.compile("^result of table-")).click()

@@ -17,7 +17,7 @@ from sulq.queries.written import RELATIONS
 from sulq.serve.console.asking import expected, learned
 from sulq.serve.console.choices import Choices
 from sulq.serve.console.showing import hypothesis_shown, questions_shown
-from sulq.serve.console.table_form import TableForm, countable, groupable
+from sulq.serve.console.table_form import TableForm, countable, groupable, true_or_false
 from sulq.serve.console.tree_form import DEPTHS, TreeForm, tellable
 from sulq.serve.console.visiting import HEADERS, Visit, Visiting, found_at
 from sulq.serve.desk import Desk
@@ -109,6 +109,7 @@ def _add_builder(router: APIRouter, visiting: Visiting, kind: str) -> None:
             "refusal": refusal if choices else None,
             "groupable": groupable(schema),
             "countable": countable(schema),
+            "true_or_false": true_or_false(schema),
             "tellable": tellable(schema),
             "columns": schema.attributes,
             "relations": RELATIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from sulq.errors import BudgetError
 from sulq.hypotheses.tabulation import Tabulation
@@ -92,9 +92,10 @@ class Expectation:
     """What asking would cost, and how good it would be. Nothing is spent to know it.
 
     Args:
-        cost: what all of it would cost, in the unit of the budget.
+        cost: what all of it would cost, in the unit of the budget, if nothing of it was asked before.
         left: what is left for whoever asks.
         charged: whether its first round was asked in this run before, so that it is answered at no cost.
+        rounds: "one" if the first round is all there is, "several" if later ones depend on its answers.
         lines: the expected errors: of what, and how far off.
         rows: for how many rows errors are expected, None if that plays no part.
     """
@@ -102,6 +103,7 @@ class Expectation:
     cost: Fraction
     left: Fraction
     charged: bool
+    rounds: Literal["one", "several"]
     lines: tuple[tuple[str, str], ...]
     rows: int | None = None
 
@@ -135,7 +137,8 @@ def expected(desk: Desk, key: AccessKey, learner: Learner[Any], run: str, rows: 
                 (line.describe(), line.precision())
                 for line in questions_of(first, offer.scope, errors=offer.error(first, BETA))
             )
-    return Expectation(cost, Fraction(quote["remaining"]), bool(quote["charged"]), lines, many)
+    rounds: Literal["one", "several"] = "one" if isinstance(learner, Table) else "several"
+    return Expectation(cost, Fraction(quote["remaining"]), bool(quote["charged"]), rounds, lines, many)
 
 
 def _evenly(learner: Table, offer: Offer, rows: int) -> Tabulation:

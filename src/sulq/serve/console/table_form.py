@@ -172,6 +172,11 @@ def groupable(schema: Schema) -> list[str]:
     return [name for name in schema.attributes if isinstance(schema[name], Boolean | Category)]
 
 
+def true_or_false(schema: Schema) -> list[str]:
+    """The columns that are true for a share of the rows."""
+    return [name for name in schema.attributes if isinstance(schema[name], Boolean)]
+
+
 def countable(schema: Schema) -> list[str]:
     """The columns of numbers and of days."""
     return [name for name in schema.attributes if isinstance(schema[name], Integer | Real | Date)]
