@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from sulq.errors import BudgetError
+from sulq.errors import BudgetError, QueryError
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.learner import Learner
 from sulq.learners.table import Table
@@ -23,6 +23,8 @@ from sulq.talk.affording import needed_for
 from sulq.talk.answers import Answer
 from sulq.talk.offer import Offer
 
+MOST_FIGURES = 5_000
+"""How many figures a table of the console has: they are worked out by the service, which many share."""
 MADE_UP = 10_000
 """For how many rows errors are expected, where their number is not public and nobody says one."""
 
@@ -84,6 +86,7 @@ def learned(desk: Desk, key: AccessKey, learner: Learner[Any], run: str, stored:
         stored: whether only what was asked before is answered.
     """
     with at_most(desk.limits.numbers):
+        _check_figures(learner, desk.curator.offer)
         return learner.learn(AtDesk(desk, key, stored), run)
 
 
@@ -124,6 +127,7 @@ def expected(desk: Desk, key: AccessKey, learner: Learner[Any], run: str, rows: 
     """
     offer = desk.curator.offer
     with at_most(desk.limits.numbers):
+        _check_figures(learner, offer)
         first = next(learner.rounds(offer.schema))
         quote = desk.quote(key, _body(first, run))
         cost = needed_for(offer, first, Ahead(learner.stake))
@@ -139,6 +143,25 @@ def expected(desk: Desk, key: AccessKey, learner: Learner[Any], run: str, rows: 
             )
     rounds: Literal["one", "several"] = "one" if isinstance(learner, Table) else "several"
     return Expectation(cost, Fraction(quote["remaining"]), bool(quote["charged"]), rounds, lines, many)
+
+
+def _check_figures(learner: Learner[Any], offer: Offer) -> None:
+    """Refuse a table that would keep the service busy for long."""
+    if not isinstance(learner, Table):
+        return
+    levels = sum(len(each) for each in learner.quantiles.values())
+    columns = (learner.sums, learner.means, learner.shares, learner.medians)
+    measures = 1 + levels + sum(map(len, columns))
+    if measures > MOST_FIGURES:
+        raise QueryError(f"a table has {MOST_FIGURES:,} figures at most here, and this would have more")
+    counts = next(learner.rounds(offer.schema)).queries[0]
+    assert isinstance(counts, Query)
+    figures = measures * math.prod(counts.shape(offer.scope))
+    if figures > MOST_FIGURES:
+        raise QueryError(
+            f"a table has {MOST_FIGURES:,} figures at most here, not {figures:,}: group by less, or ask in "
+            "Python"
+        )
 
 
 def _evenly(learner: Table, offer: Offer, rows: int) -> Tabulation:

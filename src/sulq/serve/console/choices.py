@@ -52,17 +52,24 @@ class Choices:
         return next((value.strip() for value in self.all(name)), "") or default
 
 
-def numbers_in(text: str, what: str) -> tuple[float, ...]:
+def numbers_in(text: str, what: str, most: int) -> tuple[float, ...]:
     """The numbers between commas.
 
     Args:
         text: the numbers.
         what: what a refusal calls them.
+        most: how many there may be.
 
-    >>> numbers_in("18, 40,65", "the edges of age")
+    >>> numbers_in("18, 40,65", "the edges of age", most=3)
     (18.0, 40.0, 65.0)
+    >>> numbers_in("18, 40,65", "the edges of age", most=2)
+    Traceback (most recent call last):
+    sulq.serve.refusals.RefusedError: the edges of age are 2 numbers at most here, not 3
     """
-    return tuple(float(number_in(each, what)) for each in text.split(",") if each.strip())
+    numbers = [each for each in text.split(",") if each.strip()]
+    if len(numbers) > most:
+        raise RefusedError("refused", f"{what} are {most} numbers at most here, not {len(numbers)}")
+    return tuple(float(number_in(each, f"each of {what}")) for each in numbers)
 
 
 def share_in(text: str) -> str:

@@ -20,6 +20,7 @@ MEASURES = ("mean", "sum", "median", "rate")
 """What is measured by clicking: fields of the form, each with the names of columns."""
 CONDITIONS = ("where-column", "where-relation", "where-value")
 BLANK = ("", "==", "")
+MOST_LEVELS, MOST_EDGES, MOST_CONDITIONS = 20, 500, 20
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ class TableForm:
         form = cls.given(choices, schema)
         columns = [name for each in ("by", *MEASURES) for name in getattr(form, each)]
         check_names([*columns, *(name for name, _, _ in form.where)], schema.attributes)
+        if len(form.where) > MOST_CONDITIONS:
+            raise RefusedError("refused", f"a table has {MOST_CONDITIONS} conditions at most here")
         for _, relation, _ in form.where:
             if relation not in RELATIONS:
                 raise RefusedError("malformed", f"a condition has one of {' '.join(RELATIONS)}")
@@ -105,8 +108,11 @@ class TableForm:
             "means": self.mean,
             "shares": self.rate,
             "medians": self.median,
-            "quantiles": {name: numbers_in(text, f"a quantile of {name}") for name, text in self.quantiles},
-            "bins": {name: numbers_in(text, f"an edge of {name}") for name, text in self.bins},
+            "quantiles": {
+                name: numbers_in(levels, f"the quantiles of {name}", MOST_LEVELS)
+                for name, levels in self.quantiles
+            },
+            "bins": {name: numbers_in(text, f"the edges of {name}", MOST_EDGES) for name, text in self.bins},
         }
         return {name: value for name, value in settings.items() if value} | {"share": self.share}
 
@@ -203,5 +209,5 @@ def _condition(condition: tuple[str, str, str], schema: Schema) -> str:
 
 
 def _number(text: str) -> float | int:
-    [number] = numbers_in(text, "a number")
+    [number] = numbers_in(text, "a number", 1)
     return int(text) if text.lstrip("+-").isdecimal() else number
