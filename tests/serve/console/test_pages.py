@@ -19,6 +19,7 @@ from sulq.serve.console.sessions import IDLE, LONGEST, MOST, Sessions
 from sulq.serve.keys import Keys
 from sulq.serve.opening import opened
 from sulq.serve.refusals import RefusedError
+from sulq.serve.schedule import Schedule
 from tests.serve.console.visitors import HOSTILE, Visitor, console, text_in, token_in, visitor
 from tests.serve.services import Running
 
@@ -441,6 +442,26 @@ def test_after_the_charge_there_is_one_message(
     assert "row 1" not in pages[0].text + pages[1].text
     messages = [re.search(r'class="wrong"[^>]*>(.*?)</p>', page.text).group(1) for page in pages]  # type: ignore[union-attr]
     assert messages[0] == messages[1]
+
+
+def test_whatever_may_look_at_rows_leaves_on_schedule(
+    service: Running, ada: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    async def wait(_: Schedule, arrived: float) -> None:
+        waited.append(arrived)
+
+    monkeypatch.setattr(Schedule, "wait", wait)
+    asked = ada.post("/d/people/table", **TABLE, run="on schedule")
+    assert len(waited) == 1
+    address = asked.headers["location"].removeprefix("/console")
+    for ending in ("result?", "result.csv?", "result.json?"):
+        ada.get(address.replace("result?", ending))
+    assert len(waited) == 4
+    ada.post("/d/people/table", by="nobody")  # refusals too
+    ada.get("/d/people/tree/result", label="nobody")
+    assert len(waited) == 6
 
 
 def test_the_page_is_the_same_whatever_the_rows_are(tmp_path: Path) -> None:
