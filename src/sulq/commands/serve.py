@@ -81,6 +81,7 @@ def _serve(options: argparse.Namespace, console: Console) -> int:
     if options.check:
         return _check(settings, console)
     try:
+        from sulq.serve.console.visiting import HOME
         from sulq.serve.logs import log_to
         from sulq.serve.server import Server
     except ModuleNotFoundError as error:
@@ -88,6 +89,7 @@ def _serve(options: argparse.Namespace, console: Console) -> int:
     server = Server(settings)
     names = ", ".join(each.name for each in settings.datasets)
     console.print(Text(f"serving {names} at {server.url}; Ctrl-C ends it"), soft_wrap=True)
+    console.print(Text(f"the console, for people: {server.url}{HOME}"), soft_wrap=True)
     _first_key(settings, console)
     log_to()
     server.run()

@@ -174,7 +174,7 @@ class Tabulation(Hypothesis):
         )
 
     def describe(self) -> str:
-        rows, grey = self._rows()
+        rows, grey = self.texts()
         rows = [
             [f"[{clean(text)}]" if quiet else clean(text) for text, quiet in zip(*line, strict=True)]
             for line in zip(rows, grey, strict=True)
@@ -232,7 +232,7 @@ class Tabulation(Hypothesis):
         grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for place, name in enumerate([*self.axes, *self.names]):
             grid.add_column(Text(clean(name)), justify="left" if place < len(self.axes) else "right")
-        rows, grey = self._rows()
+        rows, grey = self.texts()
         for row, quiet in list(zip(rows, grey, strict=True))[:MOST_LINES]:
             cells = zip(row, quiet, strict=True)
             grid.add_row(
@@ -242,11 +242,11 @@ class Tabulation(Hypothesis):
         return Group(grid, Text(clean(more + self._holds), "dim"))
 
     def _repr_html_(self) -> str:
-        rows, grey = self._rows()
+        rows, grey = self.texts()
         note = self.note.replace("(in brackets)", "(in grey)")
         return html_table([*self.axes, *self.names], rows, grey, len(self.axes), note)
 
-    def _rows(self) -> tuple[list[list[str]], list[list[bool]]]:
+    def texts(self) -> tuple[list[list[str]], list[list[bool]]]:
         """The cells and the margins as texts, and which of them are within the noise."""
         rows: list[list[str]] = []
         grey: list[list[bool]] = []

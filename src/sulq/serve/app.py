@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sulq.serve.console.pages import console_routes
 from sulq.serve.handling import KEY, GuardedRoute, refused
 from sulq.serve.logs import note
 from sulq.serve.owner_routes import owner_routes
@@ -63,6 +64,7 @@ def app_of(service: Service) -> ASGIApp:
     )
     app.include_router(analyst_routes(service))
     app.include_router(owner_routes(service))
+    app.include_router(console_routes(service))
     app.include_router(_public_routes(service, app))
     app.add_exception_handler(HTTPException, refused)
     return Outermost(app, service)
@@ -125,7 +127,10 @@ class Outermost:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                # A page of the console has a policy of its own: two of them would both hold.
+                given = {name for name, _ in message["headers"]}
+                pairs = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                more = [pair for pair in pairs if pair[0] not in given]
                 message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 

@@ -124,7 +124,7 @@ class Desk:
         """
         name = self._run(key, run)
         entries = [entry for entry in self.curator.ledger.entries(name) if entry.number > after]
-        return {"results": [self._result(entry) for entry in entries[:most]], "more": len(entries) > most}
+        return {"results": [self.result_of(entry) for entry in entries[:most]], "more": len(entries) > most}
 
     def entries(self, after: int, most: int) -> dict[str, Any]:
         """The entries of the ledger as they are kept, from one number on."""
@@ -194,7 +194,7 @@ class Desk:
             return name
         return name.removeprefix(before) if name.startswith(before) else None
 
-    def _result(self, entry: Entry) -> dict[str, Any]:
+    def result_of(self, entry: Entry) -> dict[str, Any]:
         """An entry of a run: a question with its cost, or with its answers."""
         result: dict[str, Any] = {
             "number": entry.number,

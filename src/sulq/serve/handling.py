@@ -37,7 +37,24 @@ class GuardedRoute(APIRoute):
 
 
 def refused(request: Request, error: Exception) -> Response:
-    """An error as a response. What nobody thought of is written down by the name of its class alone.
+    """An error as a response.
+
+    Args:
+        request: what was asked.
+        error: what was raised.
+    """
+    refusal = refusal_for(request, error)
+    headers = {} if refusal.retry_after is None else {"retry-after": str(refusal.retry_after)}
+    if refusal.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    response = as_json(error_form(refusal, error))
+    response.status_code = refusal.status
+    response.headers.update(headers)
+    return response
+
+
+def refusal_for(request: Request, error: Exception) -> RefusedError:
+    """An error as a refusal. What nobody thought of is written down by the name of its class alone.
 
     Args:
         request: what was asked.
@@ -54,13 +71,7 @@ def refused(request: Request, error: Exception) -> Response:
             # The words of an error may be about a row, and so may be where it was raised.
             note("failed", code=refusal.code, error=type(error).__name__)
     request.state.code = refusal.code
-    headers = {} if refusal.retry_after is None else {"retry-after": str(refusal.retry_after)}
-    if refusal.status == 401:
-        headers["www-authenticate"] = "Bearer"
-    response = as_json(error_form(refusal, error))
-    response.status_code = refusal.status
-    response.headers.update(headers)
-    return response
+    return refusal
 
 
 def documented(answers: type[BaseModel], body: type[Body] | None = None) -> dict[str, Any]:

@@ -155,12 +155,19 @@ class Keys:
             given = NOBODY[::-1]
         if not hmac.compare_digest(given, kept) or row is None:
             raise RefusedError("key_unknown", "this key is not known here: see that all of it was copied")
-        key = _key(row)
-        if key.revoked is not None:
-            raise RefusedError("key_revoked", f"key {key.id} was revoked: ask the owner for another")
-        if key.expires is not None and key.expires <= datetime.now(UTC):
-            raise RefusedError("key_expired", f"key {key.id} has expired: ask the owner for another")
-        return key
+        return _valid(_key(row))
+
+    def still(self, number: str) -> AccessKey:
+        """The key of an id that showed its secret before, or a refusal if it is valid no more.
+
+        Args:
+            number: the id of the key.
+        """
+        with self._guarded() as connection:
+            row = connection.execute("SELECT * FROM keys WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise RefusedError("key_unknown", "this key is not known here any more")
+        return _valid(_key(row))
 
     def list(self) -> list[AccessKey]:
         """All keys, in the order in which they were made."""
@@ -218,6 +225,14 @@ def moment(text: str) -> datetime:
         raise SulqError(
             f"write when a key expires as 2027-01-31, or 2027-01-31T12:00:00Z, not as {shown(text)}"
         ) from None
+
+
+def _valid(key: AccessKey) -> AccessKey:
+    if key.revoked is not None:
+        raise RefusedError("key_revoked", f"key {key.id} was revoked: ask the owner for another")
+    if key.expires is not None and key.expires <= datetime.now(UTC):
+        raise RefusedError("key_expired", f"key {key.id} has expired: ask the owner for another")
+    return key
 
 
 def _key(row: Sequence[Any]) -> AccessKey:

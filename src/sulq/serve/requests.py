@@ -19,6 +19,7 @@ from sulq.wire import of_json, shown
 
 B = TypeVar("B", bound=Body)
 BEARER = "bearer"
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 
 def key_of(request: Request, keys: Keys) -> AccessKey:
@@ -35,9 +36,15 @@ def key_of(request: Request, keys: Keys) -> AccessKey:
     return keys.of(secret.strip())
 
 
-async def text_of(request: Request, limits: Limits) -> bytes:
-    """The body of a request, or a refusal before all of a body that is too long was read."""
-    _check_media_type(request)
+async def text_of(request: Request, limits: Limits, media_type: str = JSON) -> bytes:
+    """The body of a request, or a refusal before all of a body that is too long was read.
+
+    Args:
+        request: the request.
+        limits: how long it may be, and how long it may take.
+        media_type: what it should be.
+    """
+    _check_media_type(request, media_type)
     words = f"a request may have {limits.body} bytes, not more"
     declared = request.headers.get("content-length", "0")
     if not declared.isdigit() or int(declared) > limits.body:
@@ -96,8 +103,9 @@ def described(errors: Any) -> str:
     return shown("; ".join(lines))[1:-1] if any(len(line) > 300 for line in lines) else "; ".join(lines)
 
 
-def _check_media_type(request: Request) -> None:
+def _check_media_type(request: Request, media_type: str) -> None:
     message = email.message.Message()
     message["content-type"] = request.headers.get("content-type", "")
-    if message.get_content_type() != "application/json":
-        raise RefusedError("media_type", "a body is JSON: Content-Type: application/json")
+    if message.get_content_type() != media_type:
+        what = "JSON" if media_type == JSON else "a form"
+        raise RefusedError("media_type", f"a body is {what}: Content-Type: {media_type}")
