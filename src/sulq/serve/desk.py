@@ -90,27 +90,33 @@ class Desk:
             curator = replace(curator, ledger=self._unkept())
         return {"answers": [answer.form() for answer in once_charged(lambda: curator.ask(round_, run))]}
 
-    def runs(self, key: AccessKey, run: str | None = None) -> list[dict[str, Any]]:
-        """The runs of whoever asks, and what they were charged; all runs for the owner.
+    def runs(
+        self, key: AccessKey, run: str | None = None, after: str | None = None, most: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The runs of whoever asks, by name, and what they were charged; all runs for the owner.
 
         Args:
             key: who asks.
             run: only this run.
+            after: the name of the run before the first; None to begin with the first.
+            most: how many at most; None for all.
         """
         ledger = self.curator.ledger
-        everyone = ledger.entries() if key.owner else ledger.entries(f"{key.name}{BETWEEN}", begins=True)
-        entries = everyone if run is None else ledger.entries(self._run(key, run))
+        mine = "" if key.owner else f"{key.name}{BETWEEN}"
+        if run is None:
+            runs = ledger.pages.runs(mine, None if after is None else f"{mine}{after}", most)
+        else:
+            runs = runs_in(ledger.entries(self._run(key, run)))
         return [
             {
-                "run": name,
+                "run": totals.name.removeprefix(mine),
                 "charges": totals.charges,
                 "answers": totals.answers,
                 "spent": str(totals.spent),
                 "first": totals.first,
                 "last": totals.last,
             }
-            for totals in runs_in(entries)
-            if (name := self._shown_run(key, totals.name)) is not None
+            for totals in runs
         ]
 
     def results(self, key: AccessKey, run: str, after: int, most: int) -> dict[str, Any]:
@@ -123,12 +129,12 @@ class Desk:
             most: how many entries at most.
         """
         name = self._run(key, run)
-        entries = [entry for entry in self.curator.ledger.entries(name) if entry.number > after]
+        entries = self.curator.ledger.pages.entries(after, most + 1, name)
         return {"results": [self._result(entry) for entry in entries[:most]], "more": len(entries) > most}
 
     def entries(self, after: int, most: int) -> dict[str, Any]:
         """The entries of the ledger as they are kept, from one number on."""
-        entries = [entry for entry in self.curator.ledger.entries() if entry.number > after]
+        entries = self.curator.ledger.pages.entries(after, most + 1)
         return {"entries": [_entry_form(entry) for entry in entries[:most]], "more": len(entries) > most}
 
     def seal(self) -> dict[str, Any]:
@@ -140,15 +146,20 @@ class Desk:
         faults = self.curator.ledger.verify(seal)
         return {"sound": not faults, "faults": faults, "seal": "" if faults else self.curator.ledger.seal}
 
-    def accounts(self) -> list[dict[str, Any]]:
-        """Every account that was charged or has a cap."""
+    def accounts(self, after: str | None = None, most: int | None = None) -> list[dict[str, Any]]:
+        """The accounts of analysts, and those of runs that a cap holds for, by name.
+
+        Args:
+            after: the name of the account before the first; None to begin with the first.
+            most: how many at most; None for all.
+        """
         return [
             {
                 "account": account.name,
                 "spent": str(account.spent),
                 "cap": None if account.cap is None else str(account.cap),
             }
-            for account in self.curator.ledger.accounts()
+            for account in self.curator.ledger.pages.accounts(after, most)
         ]
 
     def set_cap(self, account: str, cap: str) -> dict[str, Any]:
@@ -186,13 +197,6 @@ class Desk:
         if not 0 < len(run) <= LONGEST_RUN:
             raise QueryError(f"the name of a run has 1 to {LONGEST_RUN} letters, not {len(run)}")
         return run if key.owner else f"{key.name}{BETWEEN}{run}"
-
-    def _shown_run(self, key: AccessKey, name: str) -> str | None:
-        """What whoever asks calls a run of the ledger, None if it is not theirs."""
-        before = f"{key.name}{BETWEEN}"
-        if key.owner:
-            return name
-        return name.removeprefix(before) if name.startswith(before) else None
 
     def _result(self, entry: Entry) -> dict[str, Any]:
         """An entry of a run: a question with its cost, or with its answers."""
