@@ -23,6 +23,8 @@ import measure
 import picture
 import quantiles
 import samplers
+import serve_timing
+import serving
 import speed
 import sums
 import trust
@@ -61,6 +63,8 @@ SECTIONS = {
     "local": local.section,
     "beyond": beyond.section,
     "samplers": samplers.section,
+    "serve": serving.section,
+    "serve-timing": serve_timing.section,
 }
 
 
