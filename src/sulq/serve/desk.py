@@ -24,7 +24,7 @@ from sulq.queries.room import at_most
 from sulq.queries.rounds import Round
 from sulq.serve.config import account_of
 from sulq.serve.keys import AccessKey
-from sulq.serve.limits import Limits
+from sulq.serve.limits import Limits, Room
 from sulq.serve.refusals import RefusedError
 from sulq.talk.offer import Offer
 from sulq.wire import canonical, check_run, exact, of_json, shown
@@ -42,11 +42,13 @@ class Desk:
         name: what analysts call it.
         curator: who answers.
         limits: how much may be asked.
+        room: for how many numbers there is memory at once, in all data sets.
     """
 
     name: str
     curator: Curator
     limits: Limits
+    room: Room
 
     def about(self, key: AccessKey) -> dict[str, Any]:
         """What the data set offers, and what is left for whoever asks."""
@@ -183,9 +185,10 @@ class Desk:
         offer: Offer = replace(curator.offer, allowance=allowance)
         with at_most(self.limits.numbers):
             round_ = Round.of(body["round"])
-            self.limits.check_round(round_, offer.scope)
+            numbers = self.limits.check_round(round_, offer.scope)
             cost = offer.cost(round_)
         self.limits.check_cost(cost, offer.total)
+        self.room.take(numbers)
         return replace(curator, offer=offer), round_, run, cost
 
     def _run(self, key: AccessKey, run: str) -> str:

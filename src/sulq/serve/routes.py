@@ -72,7 +72,8 @@ def analyst_routes(service: Service) -> APIRouter:
         body = await text_of(request, limits)
 
         def work() -> Any:
-            return desk.quote(key, read_quote(body).model_dump())
+            service.room.take(len(body))
+            return desk.quote(key, dict(read_quote(body)))
 
         return await service.answered(key, work)
 
@@ -84,7 +85,8 @@ def analyst_routes(service: Service) -> APIRouter:
         body = await text_of(request, limits)
 
         def work() -> Any:
-            return desk.ask(key, read_ask(body).model_dump())
+            service.room.take(len(body))
+            return desk.ask(key, dict(read_ask(body)))
 
         return await service.scheduled(key, work)
 
