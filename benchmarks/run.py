@@ -24,6 +24,8 @@ import measure
 import picture
 import quantiles
 import samplers
+import serve_timing
+import serving
 import speed
 import sums
 import trust
@@ -63,6 +65,8 @@ SECTIONS = {
     "local": local.section,
     "beyond": beyond.section,
     "samplers": samplers.section,
+    "serve": serving.section,
+    "serve-timing": serve_timing.section,
 }
 
 

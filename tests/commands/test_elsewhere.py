@@ -1,4 +1,4 @@
-"""`sulq learn … --at URL` and `sulq table … --at URL`: the command line without the file."""
+"""`sulq learn … --at URL`, `sulq table … --at URL` and `sulq sql … --at URL`: the command line without the file."""
 
 from __future__ import annotations
 
@@ -67,6 +67,49 @@ def test_a_dry_run_spends_nothing(service: Running, capsys: pytest.CaptureFixtur
     assert service.curator.spent == before
 
 
+SELECT = "SELECT plan, count(*), avg(age) FROM people GROUP BY plan"
+
+
+def sql(service: Running, statement: str, *options: str) -> list[str]:
+    return ["sql", "people", statement, "--at", service.url, "--share", "1/16", *options]
+
+
+def test_a_select_without_the_file(
+    service: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = service.curator.spent
+    for explains in ([f"EXPLAIN {SELECT}"], [SELECT, "--dry-run"]):
+        assert main(sql(service, *explains)) == 0
+        printed = capsys.readouterr().out
+        assert "0.5 of 8" in printed and "spent" in printed
+        assert service.curator.spent == before
+    written = tmp_path / "t.csv"
+    assert main(sql(service, SELECT, "--csv", str(written))) == 0
+    assert "free" in capsys.readouterr().out and "free" in written.read_text()
+    assert service.curator.spent == before + sulq.PureDP("1/2").epsilon
+    assert main(sql(service, SELECT)) == 0
+    assert service.curator.spent == before + sulq.PureDP("1/2").epsilon
+
+
+@pytest.mark.parametrize(
+    ("statement", "options", "words"),
+    [
+        (f"EXPLAIN {SELECT}", ["--schema", "people.toml"], "leave out --schema"),
+        (f"EXPLAIN {SELECT}", ["--epsilon", "1"], "leave out --epsilon"),
+        ("EXPLAIN SELECT nobody FROM people", [], "nobody"),
+        ("SELECT max(age) FROM people", [], "max"),
+    ],
+)
+def test_a_select_that_makes_no_sense_there_is_refused_in_one_line(
+    service: Running, statement: str, options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = service.curator.spent
+    assert main(sql(service, statement, *options)) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("sulq: ") and words in line
+    assert service.curator.spent == before
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -101,4 +144,6 @@ def test_a_curator_who_is_not_there_is_told_in_one_line(
 
 def test_a_file_still_needs_a_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["table", "people.csv", "--by", "plan", "--epsilon", "1"]) == 2
+    assert "Give --schema FILE" in capsys.readouterr().err
+    assert main(["sql", "people.csv", f"EXPLAIN {SELECT}", "--epsilon", "1"]) == 2
     assert "Give --schema FILE" in capsys.readouterr().err

@@ -91,7 +91,25 @@ def test_one_run_is_found_among_all(service: Running, ada: Client) -> None:
         assert (run["run"], run["charges"], run["answers"]) == (name, 1, 1)
         assert sulq.connect(service.url, ada.secret, "people").spent_by(name) == Fraction(run["spent"]) > 0
     assert set(names) <= {run["run"] for run in ada.get("/v1/datasets/people/runs").json()["runs"]}
-    assert ada.get("/v1/datasets/people/runs", run="not asked").json() == {"runs": []}
+    assert ada.get("/v1/datasets/people/runs", run="not asked").json() == {"runs": [], "more": False}
+
+
+@pytest.mark.parametrize(("path", "name"), [("runs", "run"), ("accounts", "account")])
+def test_lists_come_a_page_at_a_time(service: Running, owner: Client, path: str, name: str) -> None:
+    for analyst in ("fay", "gus", "hal"):
+        service.client(analyst).ask(SICK, "a run")
+    whole = owner.get(f"/v1/datasets/people/{path}", most=1000).json()
+    assert not whole["more"] and len(whole[path]) >= 3
+    items: list[dict[str, str]] = []
+    after: dict[str, str] = {}
+    while True:
+        page = owner.get(f"/v1/datasets/people/{path}", most=2, **after).json()
+        items += page[path]
+        if not page["more"]:
+            break
+        assert len(page[path]) == 2
+        after = {"after": page[path][-1][name]}
+    assert items == whole[path]
 
 
 def test_analysts_do_not_see_each_other(service: Running, owner: Client) -> None:

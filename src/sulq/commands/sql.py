@@ -10,22 +10,24 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.checks import budget_given
+from sulq.commands.checks import budget_given, check_elsewhere, check_here
 from sulq.commands.command import Command, bins_option, share_option
 from sulq.commands.reading import edges_in
 from sulq.learners.explaining import explanation
 from sulq.learners.statement import Statement, explained
 from sulq.numbers import amount
+from sulq.oracles.remote import connect
 from sulq.runs.outcome import spending
 from sulq.runs.run import Run
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
+from sulq.talk.offer import Offer
 
 Learn = Callable[[Command, argparse.Namespace, Console], int]
 
 
 def select(learn: Learn, command: Command, options: argparse.Namespace, console: Console) -> int:
-    """Run a SELECT on a file, or explain it.
+    """Run a SELECT on a file or at a curator elsewhere, or explain it.
 
     Args:
         learn: runs a learner.
@@ -39,12 +41,8 @@ def select(learn: Learn, command: Command, options: argparse.Namespace, console:
 
 def _explain(options: argparse.Namespace, console: Console) -> int:
     """Print the round of a statement. No row is read, and nothing is spent."""
-    budget = budget_given(options)
-    schema = Schema.of(options.schema)
-    source = open_source(options.data, schema, table=options.table, quoted_newlines=options.quoted_newlines)
-    statement = _statement(options, schema)
-    offer = None if budget is None else Run(statement, source, budget, options.neighbours).offer
-    questions = statement.questions(schema, offer)
+    schema, offer = _offered(options)
+    questions = _statement(options, schema).questions(schema, offer)
     unit = None if offer is None else offer.unit
     # Not wrapped: a line is a question.
     console.print(Text(explanation(questions, unit)), soft_wrap=True)
@@ -56,6 +54,21 @@ def _explain(options: argparse.Namespace, console: Console) -> int:
             )
         )
     return 0
+
+
+def _offered(options: argparse.Namespace) -> tuple[Schema, Offer | None]:
+    """What is public about the columns, and what a curator offers; None for exact answers."""
+    if options.at is not None:
+        check_elsewhere(options)
+        with connect(options.at, dataset=options.data, certificate=options.certificate) as remote:
+            return remote.schema, remote.offer
+    check_here(options)
+    budget = budget_given(options)
+    schema = Schema.of(options.schema)
+    source = open_source(options.data, schema, table=options.table, quoted_newlines=options.quoted_newlines)
+    if budget is None:
+        return schema, None
+    return schema, Run(_statement(options, schema), source, budget, options.neighbours).offer
 
 
 def _statement(options: argparse.Namespace, schema: Schema) -> Statement:

@@ -24,6 +24,7 @@ from sulq.ledger.carried import as_carried, carried_in, carry_faults
 from sulq.ledger.chain import RESTORE, Entry, RunTotals, entry_in, exact_amount, head_of, runs_in
 from sulq.ledger.face import ledger_face
 from sulq.ledger.grouped import GroupedStore
+from sulq.ledger.pages import Pages
 from sulq.ledger.parts import Part
 from sulq.ledger.purpose import JSON
 from sulq.ledger.record import Record, find, spent_at
@@ -86,6 +87,7 @@ class Ledger:
         self.carried = carried_in(self._store)  # the changes of its schema, in order
         purpose.refuse_others(self._store.name, as_carried(kept, self.carried), declared)
         self._record = Record(self._store, purpose.beginning(kept))
+        self.pages = Pages(self._record)
 
     @classmethod
     def read(cls, path: str | Path | Store) -> Ledger:
@@ -172,8 +174,7 @@ class Ledger:
         """
         check_run(run)
         with self._record.transaction() as transaction:
-            _, charge, _ = find(transaction, run, question, formerly)
-        return charge is not None
+            return find(transaction, run, question, formerly)[1] is not None
 
     def set_cap(self, account: str, cap: Fraction) -> None:
         """Say how much an account may be charged in all, from now on. The ledger keeps every such change.
@@ -279,8 +280,7 @@ class Ledger:
 
     def shared(self) -> Ledger:
         """The same ledger for many threads at once, which share their commits; see `GroupedStore`."""
-        store = GroupedStore(self._store)
-        return Ledger(store, self.unit, self.total, self.facts, schema=self.schema)
+        return Ledger(GroupedStore(self._store), self.unit, self.total, self.facts, schema=self.schema)
 
     def close(self) -> None:
         """Let go of the store; a ledger in memory is gone."""

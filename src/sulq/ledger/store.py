@@ -60,6 +60,38 @@ class Transaction(ABC):
         meant = str.startswith if begins else str.__eq__
         return [row for row in self.rows() if row[1] != "cap" and meant(row[2], run)]
 
+    def page(self, after: int, most: int | None, run: str | None = None) -> Iterable[Row]:
+        """Entries in the order of their numbers; a store may find them faster.
+
+        Args:
+            after: the number of the entry before the first.
+            most: how many at most; None for all.
+            run: only the charges and answers of this run.
+        """
+        rows = self.rows() if run is None else self.rows_of(run)
+        return [row for row in rows if row[0] > after][:most]
+
+    def run_names(self, begins: str, after: str | None, most: int | None) -> list[str]:
+        """The names of runs, in order, as UTF-8 puts them; a store may find them faster.
+
+        Args:
+            begins: how they begin.
+            after: the name before the first; None to begin with the first.
+            most: how many at most; None for all.
+        """
+        names = {row[2] for row in self.rows() if row[1] != "cap"}
+        return [name for name in in_order(names, after) if name.startswith(begins)][:most]
+
+    def account_page(self, after: str | None, most: int | None) -> list[Row]:
+        """The rows of accounts, in the order of their names; a store may find them faster.
+
+        Args:
+            after: the name before the first; None to begin with the first.
+            most: how many at most; None for all.
+        """
+        kept = self.accounts()
+        return [kept[name] for name in in_order(kept, after)][:most]
+
     @abstractmethod
     def has_hash(self, seal: str) -> bool:
         """Whether an entry has this hash."""
@@ -127,3 +159,16 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of the place; from now on every transaction is refused."""
+
+
+def in_order(names: Iterable[str], after: str | None) -> list[str]:
+    """Names as UTF-8 puts them in order, from the one after another on.
+
+    Args:
+        names: the names.
+        after: the other name, None for all.
+
+    >>> in_order(["tree", "forest", "grove"], after="forest")
+    ['grove', 'tree']
+    """
+    return [name for name in sorted(names, key=str.encode) if after is None or name.encode() > after.encode()]

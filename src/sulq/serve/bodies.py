@@ -92,9 +92,10 @@ class RunView(BaseModel):
 
 
 class RunsView(BaseModel):
-    """The runs of whoever asks."""
+    """The runs of whoever asks, by name."""
 
     runs: list[RunView]
+    more: bool
 
 
 class ResultView(BaseModel):
@@ -163,9 +164,10 @@ class AccountView(BaseModel):
 
 
 class AccountsView(BaseModel):
-    """Every account that was charged or has a cap."""
+    """The accounts of analysts, and those of runs that a cap holds for, by name."""
 
     accounts: list[AccountView]
+    more: bool
 
 
 class CapView(BaseModel):

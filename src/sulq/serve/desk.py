@@ -24,7 +24,7 @@ from sulq.queries.room import at_most
 from sulq.queries.rounds import Round
 from sulq.serve.config import account_of
 from sulq.serve.keys import AccessKey
-from sulq.serve.limits import Limits
+from sulq.serve.limits import Limits, Room
 from sulq.serve.refusals import RefusedError
 from sulq.talk.offer import Offer
 from sulq.wire import canonical, check_run, exact, of_json, shown
@@ -42,11 +42,13 @@ class Desk:
         name: what analysts call it.
         curator: who answers.
         limits: how much may be asked.
+        room: for how many numbers there is memory at once, in all data sets.
     """
 
     name: str
     curator: Curator
     limits: Limits
+    room: Room
 
     def about(self, key: AccessKey) -> dict[str, Any]:
         """What the data set offers, and what is left for whoever asks."""
@@ -90,27 +92,33 @@ class Desk:
             curator = replace(curator, ledger=self._unkept())
         return {"answers": [answer.form() for answer in once_charged(lambda: curator.ask(round_, run))]}
 
-    def runs(self, key: AccessKey, run: str | None = None) -> list[dict[str, Any]]:
-        """The runs of whoever asks, and what they were charged; all runs for the owner.
+    def runs(
+        self, key: AccessKey, run: str | None = None, after: str | None = None, most: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The runs of whoever asks, by name, and what they were charged; all runs for the owner.
 
         Args:
             key: who asks.
             run: only this run.
+            after: the name of the run before the first; None to begin with the first.
+            most: how many at most; None for all.
         """
         ledger = self.curator.ledger
-        everyone = ledger.entries() if key.owner else ledger.entries(f"{key.name}{BETWEEN}", begins=True)
-        entries = everyone if run is None else ledger.entries(self._run(key, run))
+        mine = "" if key.owner else f"{key.name}{BETWEEN}"
+        if run is None:
+            runs = ledger.pages.runs(mine, None if after is None else f"{mine}{after}", most)
+        else:
+            runs = runs_in(ledger.entries(self._run(key, run)))
         return [
             {
-                "run": name,
+                "run": totals.name.removeprefix(mine),
                 "charges": totals.charges,
                 "answers": totals.answers,
                 "spent": str(totals.spent),
                 "first": totals.first,
                 "last": totals.last,
             }
-            for totals in runs_in(entries)
-            if (name := self._shown_run(key, totals.name)) is not None
+            for totals in runs
         ]
 
     def results(self, key: AccessKey, run: str, after: int, most: int) -> dict[str, Any]:
@@ -123,12 +131,12 @@ class Desk:
             most: how many entries at most.
         """
         name = self._run(key, run)
-        entries = [entry for entry in self.curator.ledger.entries(name) if entry.number > after]
+        entries = self.curator.ledger.pages.entries(after, most + 1, name)
         return {"results": [self.result_of(entry) for entry in entries[:most]], "more": len(entries) > most}
 
     def entries(self, after: int, most: int) -> dict[str, Any]:
         """The entries of the ledger as they are kept, from one number on."""
-        entries = [entry for entry in self.curator.ledger.entries() if entry.number > after]
+        entries = self.curator.ledger.pages.entries(after, most + 1)
         return {"entries": [_entry_form(entry) for entry in entries[:most]], "more": len(entries) > most}
 
     def seal(self) -> dict[str, Any]:
@@ -140,15 +148,20 @@ class Desk:
         faults = self.curator.ledger.verify(seal)
         return {"sound": not faults, "faults": faults, "seal": "" if faults else self.curator.ledger.seal}
 
-    def accounts(self) -> list[dict[str, Any]]:
-        """Every account that was charged or has a cap."""
+    def accounts(self, after: str | None = None, most: int | None = None) -> list[dict[str, Any]]:
+        """The accounts of analysts, and those of runs that a cap holds for, by name.
+
+        Args:
+            after: the name of the account before the first; None to begin with the first.
+            most: how many at most; None for all.
+        """
         return [
             {
                 "account": account.name,
                 "spent": str(account.spent),
                 "cap": None if account.cap is None else str(account.cap),
             }
-            for account in self.curator.ledger.accounts()
+            for account in self.curator.ledger.pages.accounts(after, most)
         ]
 
     def set_cap(self, account: str, cap: str) -> dict[str, Any]:
@@ -172,9 +185,10 @@ class Desk:
         offer: Offer = replace(curator.offer, allowance=allowance)
         with at_most(self.limits.numbers):
             round_ = Round.of(body["round"])
-            self.limits.check_round(round_, offer.scope)
+            numbers = self.limits.check_round(round_, offer.scope)
             cost = offer.cost(round_)
         self.limits.check_cost(cost, offer.total)
+        self.room.take(numbers)
         return replace(curator, offer=offer), round_, run, cost
 
     def _run(self, key: AccessKey, run: str) -> str:
@@ -186,13 +200,6 @@ class Desk:
         if not 0 < len(run) <= LONGEST_RUN:
             raise QueryError(f"the name of a run has 1 to {LONGEST_RUN} letters, not {len(run)}")
         return run if key.owner else f"{key.name}{BETWEEN}{run}"
-
-    def _shown_run(self, key: AccessKey, name: str) -> str | None:
-        """What whoever asks calls a run of the ledger, None if it is not theirs."""
-        before = f"{key.name}{BETWEEN}"
-        if key.owner:
-            return name
-        return name.removeprefix(before) if name.startswith(before) else None
 
     def result_of(self, entry: Entry) -> dict[str, Any]:
         """An entry of a run: a question with its cost, or with its answers."""

@@ -27,7 +27,8 @@ class Limits:
         body: bytes of a request.
         depth: how deep lists and objects of a request lie inside each other.
         queries: queries of a round.
-        numbers: numbers that all sums and classes of a round have together.
+        numbers: numbers that all sums and classes of a round have together. All rounds that are worked on at
+            the same time have no more either, and all bodies that are read no more bytes: the others wait.
         rounds: into how many rounds a budget can be divided: none costs less than that part of it. This
             bounds a ledger.
         rounds_a_minute: requests of one key in a minute that take work: to ask, and to see a cost.
@@ -85,8 +86,8 @@ class Limits:
             elif letter in "]}":
                 depth -= 1
 
-    def check_round(self, round_: Round, scope: Scope) -> None:
-        """Refuse a round that asks for more than one may, before memory is taken for it."""
+    def check_round(self, round_: Round, scope: Scope) -> int:
+        """For how many numbers a round asks. One that asks for too many is refused before memory is taken."""
         if len(round_.queries) > self.queries:
             raise QueryError(
                 f"a round may have {self.queries} queries here, not {len(round_.queries)}: ask the rest in "
@@ -98,6 +99,7 @@ class Limits:
                 numbers += scope.number(part).width
                 if numbers > self.numbers:
                     raise QueryError(f"a round may ask for {self.numbers} numbers here in all, not more")
+        return numbers
 
     def check_cost(self, cost: Fraction, total: Fraction) -> None:
         """Refuse a round that costs so little that a ledger of such rounds would have no end.
@@ -110,6 +112,57 @@ class Limits:
             raise QueryError(
                 f"a round costs at least 1/{self.rounds} of the budget here: give it a larger share"
             )
+
+
+class Room:
+    """Memory for so many numbers, or bytes of JSON, at once. Whoever needs more waits until others are done.
+
+    As lists and objects a body can take thirty times its bytes, and so can a round its numbers.
+
+    Args:
+        numbers: how many.
+
+    >>> room = Room(numbers=100)
+    >>> with room.turn():
+    ...     room.take(80)  # a thread that takes again gives back first what it had
+    ...     room.take(30)
+    ...     print(room.left)
+    70
+    >>> room.left
+    100
+    """
+
+    def __init__(self, numbers: int) -> None:
+        self.numbers = self.left = numbers
+        self._free = threading.Condition()
+        self._mine = threading.local()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """What a thread takes inside is given back at the end."""
+        self._mine.numbers = 0
+        try:
+            yield
+        finally:
+            self.take(0)
+            del self._mine.numbers
+
+    def take(self, numbers: int) -> None:
+        """Wait for room for so many numbers, in place of what the thread had. Without a turn, nobody waits.
+
+        Args:
+            numbers: how many; more than there are in all means all.
+        """
+        numbers = min(numbers, self.numbers)
+        if not hasattr(self._mine, "numbers"):
+            return
+        with self._free:
+            self.left += self._mine.numbers
+            self._mine.numbers = 0
+            self._free.notify_all()
+            self._free.wait_for(lambda: self.left >= numbers)
+            self.left -= numbers
+            self._mine.numbers = numbers
 
 
 class Traffic:

@@ -15,24 +15,30 @@ from sulq.privacy.calibrated import calibrated
 from sulq.schema import Schema
 from sulq.serve.config import DatasetSettings, ServiceSettings, account_of
 from sulq.serve.desk import Desk
+from sulq.serve.limits import Room
 from sulq.sources.opening import open as open_source
 from sulq.sources.table import TableSource
 from sulq.talk.offer import Offer
 
 
-def opened(settings: ServiceSettings, curators: Mapping[str, Curator] | None = None) -> dict[str, Desk]:
+def opened(
+    settings: ServiceSettings, curators: Mapping[str, Curator] | None = None, room: Room | None = None
+) -> dict[str, Desk]:
     """The data sets of a service, ready to be asked. Their ledgers are made if they are not there.
 
     Args:
         settings: what the service was told.
         curators: further data sets, by name.
+        room: for how many numbers there is memory at once; None for as many as the limits say.
     """
-    desks = {name: Desk(name, _shared(each), settings.limits) for name, each in (curators or {}).items()}
+    limits = settings.limits
+    room = Room(limits.numbers) if room is None else room
+    desks = {name: Desk(name, _shared(each), limits, room) for name, each in (curators or {}).items()}
     with ExitStack() as undone:
         for each in settings.datasets:
             curator = _curator(each)
             undone.callback(curator.ledger.close)
-            desks[each.name] = Desk(each.name, curator, settings.limits)
+            desks[each.name] = Desk(each.name, curator, limits, room)
         undone.pop_all()
     return desks
 

@@ -19,7 +19,7 @@ from sulq.serve.bodies import (
 from sulq.serve.handling import GuardedRoute, documented
 from sulq.serve.keys import moment
 from sulq.serve.requests import reader_of, text_of
-from sulq.serve.routes import After, Most
+from sulq.serve.routes import After, AfterName, Most, paged
 from sulq.serve.service import Service
 
 
@@ -48,11 +48,11 @@ def owner_routes(service: Service) -> APIRouter:
         return await service.answered(key, lambda: desk.verification(seal))
 
     @router.get("/datasets/{dataset}/accounts", **documented(AccountsView))
-    async def accounts(request: Request, dataset: str) -> Response:
-        """Every account that was charged or has a cap."""
+    async def accounts(request: Request, dataset: str, after: AfterName = None, most: Most = 100) -> Response:
+        """The accounts of analysts, and those of runs that a cap holds for."""
         key = service.caller(request, owner=True)
         desk = service.desk(key, dataset)
-        return await service.answered(key, lambda: {"accounts": desk.accounts()})
+        return await service.answered(key, lambda: paged("accounts", desk.accounts(after, most + 1), most))
 
     @router.put("/datasets/{dataset}/caps/{account}", **documented(CapView, CapBody))
     async def set_cap(request: Request, dataset: str, account: str) -> Response:

@@ -22,7 +22,22 @@ from sulq.serve.requests import reader_of, text_of
 from sulq.serve.service import Service
 
 After = Annotated[int, Query(ge=0, le=2**53, description="begin after the entry of this number")]
+AfterName = Annotated[str | None, Query(max_length=300, description="begin after this name")]
 Most = Annotated[int, Query(ge=1, le=1000, description="how many entries at most")]
+
+
+def paged(name: str, items: list[Any], most: int) -> dict[str, Any]:
+    """A page of a list that was asked for one item more than is shown.
+
+    Args:
+        name: what the items are.
+        items: the items.
+        most: how many are shown.
+
+    >>> paged("runs", ["a", "b", "c"], most=2)
+    {'runs': ['a', 'b'], 'more': True}
+    """
+    return {name: items[:most], "more": len(items) > most}
 
 
 def analyst_routes(service: Service) -> APIRouter:
@@ -57,7 +72,8 @@ def analyst_routes(service: Service) -> APIRouter:
         body = await text_of(request, limits)
 
         def work() -> Any:
-            return desk.quote(key, read_quote(body).model_dump())
+            service.room.take(len(body))
+            return desk.quote(key, dict(read_quote(body)))
 
         return await service.answered(key, work)
 
@@ -69,16 +85,19 @@ def analyst_routes(service: Service) -> APIRouter:
         body = await text_of(request, limits)
 
         def work() -> Any:
-            return desk.ask(key, read_ask(body).model_dump())
+            service.room.take(len(body))
+            return desk.ask(key, dict(read_ask(body)))
 
         return await service.scheduled(key, work)
 
     @router.get("/datasets/{dataset}/runs", **documented(RunsView))
-    async def runs(request: Request, dataset: str, run: str | None = None) -> Response:
+    async def runs(
+        request: Request, dataset: str, run: str | None = None, after: AfterName = None, most: Most = 100
+    ) -> Response:
         """The runs of whoever asks, or one of them, and what they were charged; all runs for the owner."""
         key = service.caller(request)
         desk = service.desk(key, dataset)
-        return await service.answered(key, lambda: {"runs": desk.runs(key, run)})
+        return await service.answered(key, lambda: paged("runs", desk.runs(key, run, after, most + 1), most))
 
     @router.get("/datasets/{dataset}/results", **documented(ResultsView))
     async def results(

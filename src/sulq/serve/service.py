@@ -16,7 +16,7 @@ from sulq.oracles.curator import Curator
 from sulq.serve.config import ServiceSettings
 from sulq.serve.desk import Desk, named
 from sulq.serve.keys import AccessKey, Keys
-from sulq.serve.limits import Traffic
+from sulq.serve.limits import Room, Traffic
 from sulq.serve.logs import Metrics
 from sulq.serve.opening import opened
 from sulq.serve.refusals import RefusedError
@@ -40,7 +40,8 @@ class Service:
         self.settings = settings
         self.keys = Keys(settings.keys)
         try:
-            self.desks: Mapping[str, Desk] = opened(settings, curators or {})
+            self.room = Room(settings.limits.numbers)
+            self.desks: Mapping[str, Desk] = opened(settings, curators or {}, self.room)
         except BaseException:
             self.keys.close()
             raise
@@ -52,7 +53,17 @@ class Service:
 
     async def work(self, step: Callable[[], T]) -> T:
         """Do a step in another thread, so that others are listened to meanwhile."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, step)
+
+        def turn() -> T:
+            with self.room.turn():
+                try:
+                    return step()
+                except Exception as error:
+                    # Where it was raised remembers the whole question, for as long as the error is there.
+                    error.__context__ = error.__cause__ = None
+                    raise error.with_traceback(None) from None
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, turn)
 
     def caller(self, request: Request, owner: bool = False) -> AccessKey:
         """Who makes a request, or a refusal.

@@ -254,7 +254,7 @@ def test_a_tree_is_learned_shown_and_learned_again_at_no_cost(
     before = service.curator.spent
     fields = {"label": "sick", "depth": "2", "share": "1/40", "features": ["age", "plan"]}
     price = text_in(ada.post("/d/people/tree/cost", page="/d/people/tree", **fields))
-    assert "It would cost ε = 0.2 ;" in price and "predicts best" in price
+    assert "It would cost ε = 0.2 ;" in price and "how many rows" in price
     assert service.curator.spent == before
     asked = ada.post("/d/people/tree", **fields)
     spent = service.curator.spent
