@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+import schemathesis.specs.openapi.schemas  # not while a server runs in a thread: Python 3.11 may fail to compile then
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis.checks import not_a_server_error
@@ -126,7 +127,7 @@ def changed(draw: st.DrawFn) -> Any:
             inside = inside[name]
         match draw(st.sampled_from(["odd", "gone", "moved"])):
             case "odd":
-                inside[last] = draw(ODD)
+                inside[last] = copy.deepcopy(draw(ODD))
             case "gone":
                 del inside[last]
             case "moved":

@@ -216,7 +216,7 @@ def public_edges(low: float, high: float, integers: bool) -> list[float]:
     >>> public_edges(0, 4, True)
     [1.0, 2.0, 3.0, 4.0]
     >>> len(public_edges(0.0, 100_000.0, True))
-    175
+    218
     """
     if not low < high:
         return []

@@ -51,6 +51,10 @@ class Scope:
         self._known: dict[tuple[str, str], Any] = {}
         self._numbers = 0
 
+    def __reduce__(self) -> tuple[Callable[[Schema], Scope], tuple[Schema]]:
+        # What it remembers follows from the schema, and some of it cannot be pickled.
+        return scope_of, (self.schema,)
+
     def facts(self, expression: RowExpression) -> Number | Code:
         return self.remember((expression.key, "facts"), lambda: expression.facts(self))
 

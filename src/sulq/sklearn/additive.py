@@ -116,8 +116,9 @@ class AdditiveRegressor(RegressorMixin, Effects):
     >>> rng = np.random.default_rng(0)
     >>> people = rng.uniform(0, 10, size=(5000, 2))
     >>> model = AdditiveRegressor(epsilon=1, delta=1e-6, target=(0, 10), bounds=(0, 10))
-    >>> model.fit(people, people[:, 0]).predict([[2, 5], [8, 5]]).round().tolist()
-    [2.0, 8.0]
+    >>> low, high = model.fit(people, people[:, 0]).predict([[2, 5], [8, 5]])
+    >>> bool(low < 4 and high > 6)
+    True
     """
 
     def __init__(
