@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sulq.errors import BudgetError, SulqError
 from sulq.oracles import remote_calls as calls
 from sulq.oracles.remote import only
-from sulq.oracles.remote_http import client_of, lowered, pauses, unreachable
+from sulq.oracles.remote_http import client_of, pauses, received, unreachable
 from sulq.oracles.remote_key import address, key_for
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.schema import Schema
@@ -36,20 +36,15 @@ class AsyncConnection:
     async def send(self, call: calls.RemoteCall) -> Any:
         """What the response to a request holds. It is sent again while nobody answers: that costs nothing."""
         for pause in pauses(time.monotonic() + self.patience):
-            failure: SulqError
+            failure: SulqError | None
             try:
                 response = await self.http.request(call.method, call.path, content=call.body)
             except Exception as error:
                 failure = unreachable(self.url, error)
             else:
-                try:
-                    return calls.response_in(
-                        self.url, response.status_code, lowered(response.headers), response.text
-                    )
-                except SulqError as error:
-                    if response.status_code not in calls.AGAIN:
-                        raise
-                    failure = error
+                content, failure = received(self.url, response)
+            if failure is None:
+                return content
             if pause is None:
                 raise failure
             await asyncio.sleep(pause)

@@ -45,24 +45,34 @@ class Connection:
         """
         deadline = time.monotonic() + (self.patience if patience is None else patience)
         for pause in pauses(deadline):
-            failure: SulqError
+            failure: SulqError | None
             try:
                 response = self.http.request(call.method, call.path, content=call.body)
             except Exception as error:
                 failure = unreachable(self.url, error)
             else:
-                try:
-                    return calls.response_in(
-                        self.url, response.status_code, lowered(response.headers), response.text
-                    )
-                except SulqError as error:
-                    if response.status_code not in calls.AGAIN:
-                        raise
-                    failure = error
+                content, failure = received(self.url, response)
+            if failure is None:
+                return content
             if pause is None:
                 raise failure
             time.sleep(pause)
         raise AssertionError  # pauses end with None
+
+
+def received(url: str, response: httpx.Response) -> tuple[Any, SulqError | None]:
+    """What a response holds, or why it should be asked for again; a refusal is raised.
+
+    Args:
+        url: the address that was asked.
+        response: what it said.
+    """
+    try:
+        return calls.response_in(url, response.status_code, lowered(response.headers), response.text), None
+    except SulqError as error:
+        if response.status_code not in calls.AGAIN:
+            raise
+        return None, error
 
 
 def client_of(url: str, key: str, certificate: str | None, asynchronous: bool = False) -> Any:
