@@ -16,7 +16,7 @@ from sulq.queries.scope import Scope
 from sulq.schema import Schema
 from sulq.sources.loading import Columns
 from sulq.sources.passes import share_out
-from sulq.sources.readers import Piece
+from sulq.sources.pieces import Piece
 from sulq.sources.table import TableSource
 
 MANY = 2000

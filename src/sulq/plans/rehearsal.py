@@ -26,7 +26,8 @@ from sulq.queries.query import Neighbours
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Kind, Schema
 from sulq.sources.loading import Columns
-from sulq.sources.readers import PIECE, Piece
+from sulq.sources.pieces import Piece
+from sulq.sources.readers import PIECE
 from sulq.sources.table import TableSource
 from sulq.talk.offer import Offer
 from sulq.talk.row_questions import RowQuestion

@@ -9,8 +9,27 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from sulq.errors import LedgerError, SchemaError, SulqError
+
+
+class Place(Protocol):
+    """Where rows are that outlive the process: what was spent on them must be remembered as long."""
+
+    @property
+    def table(self) -> str | None:
+        """The table of a database."""
+        ...
+
+    @property
+    def beside(self) -> Path:
+        """Where a ledger would lie beside the rows."""
+        ...
+
+    def ledger(self) -> Path:
+        """Where it is remembered what was spent, unless another place is named; or a refusal."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from sulq.schema import drops
 from sulq.sources.encoding import Encoder, dtype_of_leaf
 from sulq.sources.passes import share_out
 from sulq.sources.people import counted_rows
-from sulq.sources.readers import Piece, Reader
+from sulq.sources.pieces import Piece, Reader
+from sulq.sources.postgres import PostgresRows
 from sulq.sources.storage import Storage, StoredColumn
 from sulq.sources.sums import OTHER_ROWS
 
@@ -71,6 +72,8 @@ class Columns:
         for column in self._columns.values():
             column.free()
         self._columns.clear()
+        if isinstance(self._reader, PostgresRows):
+            self._reader.close()
 
     def _load(self, leaves: Mapping[str, Leaf]) -> None:
         """Read and clean what was not read before.

@@ -1,4 +1,7 @@
-"""Opening: the way from a file, a frame or arrays to a source. Refusals come before a row is read."""
+"""Opening: the way from a file, a database, a frame or arrays to a source.
+
+Refusals come before a row is read.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from sulq.sources.encoding import check_type
 from sulq.sources.files import Files
 from sulq.sources.loading import Columns
 from sulq.sources.people import check_person_type
-from sulq.sources.readers import CSV, Reader, reader
+from sulq.sources.pieces import Reader
+from sulq.sources.postgres import Database, is_address
+from sulq.sources.readers import CSV, reader
 from sulq.sources.table import TableSource
 
 
@@ -24,6 +29,7 @@ def open(
     schema: Any,
     *,
     table: str | None = None,
+    query: str | None = None,
     quoted_newlines: bool = False,
     encoding: str | None = None,
     delimiter: str | None = None,
@@ -38,10 +44,13 @@ def open(
 
     Args:
         data: the path of a Parquet or CSV file (or a glob of several), a DuckDB relation or the path of a
-            DuckDB file with `table`, a pandas, Polars or Arrow table, a dict of arrays, or a NumPy array
-            whose columns are the schema's in order.
+            DuckDB file with `table`, the address of a Postgres database ("postgresql://host/name", without a
+            password) with `table` or `query`, a pandas, Polars or Arrow table, a dict of arrays, or a NumPy
+            array whose columns are the schema's in order.
         schema: a Schema, a dict, or the path of a TOML file.
-        table: the table of a DuckDB file.
+        table: the table of a DuckDB file, or the table or view of a Postgres database, with its schema if
+            need be: "health.people".
+        query: instead of a table of a Postgres database, a SELECT. It runs in a read-only transaction.
         quoted_newlines: a cell of a CSV file that is in quotes may have line ends. Then one quote that is
             never closed swallows all rows after it, so one person's cell can change what others count: say it
             only of files that are known to be well-formed, as their privacy then rests on that.
@@ -59,10 +68,14 @@ def open(
     1.0
     """
     declared = Schema.of(schema)
-    files = Files.find(data, table) if isinstance(data, str | Path) else None
-    named = None if files else table
-    opened = reader_for(files or data, declared, named, quoted_newlines, encoding, delimiter)
-    return TableSource(Columns(opened, scope_of(declared), _bytes(memory), _threads(threads)), files)
+    place: Files | Database | None = None
+    if is_address(data):
+        place = Database(table)
+    elif isinstance(data, str | Path):
+        place = data = Files.find(data, table)
+    named = None if isinstance(place, Files) else table
+    opened = reader_for(data, declared, named, quoted_newlines, encoding, delimiter, query)
+    return TableSource(Columns(opened, scope_of(declared), _bytes(memory), _threads(threads)), place)
 
 
 def reader_for(
@@ -72,18 +85,19 @@ def reader_for(
     quoted_newlines: bool = False,
     encoding: str | None = None,
     delimiter: str | None = None,
+    query: str | None = None,
 ) -> Reader:
     """The way to the rows of a schema, or a refusal; the arguments are those of `open`."""
     person = schema.unit.column if schema.unit else None
     texts = [name for name, kind in schema.items() if isinstance(kind, Category) and name != person]
     names = [*schema, *([] if person is None or person in schema else [person])]
-    if isinstance(data, str | Path):
+    if isinstance(data, str | Path) and not is_address(data):
         data, table = Files.find(data, table), None
     if (encoding or delimiter) is not None and not (isinstance(data, Files) and data.suffixes <= CSV):
         raise SchemaError("encoding= and delimiter= are about CSV files; this is not one")
     usual = schema.csv or USUAL
     written = Csv(usual.encoding if encoding is None else encoding, delimiter or usual.delimiter)
-    opened = reader(data, names, texts, table, quoted_newlines, written)
+    opened = reader(data, names, texts, table, quoted_newlines, written, query)
     for name in names:
         if name not in opened.types:
             raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")

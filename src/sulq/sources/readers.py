@@ -1,19 +1,13 @@
-"""The ways in: Parquet and CSV files, DuckDB, and frames in memory, each as pieces of Arrow columns.
-
-A reader says which columns there are, of which type and how many rows; and hands out the rows in parts to be
-read side by side. A reader that is not `ordered` (DuckDB) might meet the rows in another order at its next
-scan. Where that is so, or where every scan costs as much as one for all columns (CSV), `whole` is set and all
-columns are read in one scan.
-"""
+"""The ways in: Parquet and CSV files, DuckDB, Postgres, and frames in memory."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -25,6 +19,8 @@ from sulq.schema import Csv
 from sulq.sources import frames
 from sulq.sources.csv_files import USUAL, CsvFiles
 from sulq.sources.files import Files, OpenFile
+from sulq.sources.pieces import Piece, Reader, pieces
+from sulq.sources.postgres import PostgresRows, is_address
 
 PIECE = 2**17
 TOGETHER = 16
@@ -38,23 +34,6 @@ QUERY_FAILS = (
     "(TRY_CAST instead of CAST makes what cannot be read a missing value)"
 )
 CSV = frozenset(("csv", "tsv", "txt"))
-Piece = tuple[str, int, pa.Array]
-"""Some rows of a column: its name, the number of the first row, the values."""
-
-
-class Reader(Protocol):
-    types: Mapping[str, pa.DataType]
-    whole: bool
-    ordered: bool
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are. They may be counted for it, but no cell is looked at."""
-        ...
-
-    def parts(self, columns: Sequence[str], many: int) -> Sequence[Iterator[Piece]]:
-        """At most so many parts, which together have every row of these columns once."""
-        ...
 
 
 class Parquet:
@@ -114,7 +93,7 @@ class Parquet:
                         # By number, which the file's own `iter_batches` works out anew for every call.
                         own = [self._numbers[run.name]]
                         batches = opened.reader.iter_batches(run.piece, run.groups, own, use_threads=False)
-                        yield from _pieces(batches, run.start)
+                        yield from pieces(batches, run.start)
             except (OSError, pa.ArrowException):
                 raise SulqError(f"{str(path)!r} cannot be read to its end: it is damaged") from None
 
@@ -153,7 +132,7 @@ class MemoryTable:
         table = self._table.select(list(columns))
         rows = max(1, -(-table.num_rows // many))
         return [
-            _pieces(table.slice(start, rows).to_batches(PIECE), start)
+            pieces(table.slice(start, rows).to_batches(PIECE), start)
             for start in range(0, table.num_rows, rows)
         ]
 
@@ -179,7 +158,7 @@ class Relation:
     def _part(self, columns: Sequence[str]) -> Iterator[Piece]:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
         try:
-            yield from _pieces(self._relation.project(quoted).to_arrow_reader(PIECE), 0)
+            yield from pieces(self._relation.project(quoted).to_arrow_reader(PIECE), 0)
             return
         except (duckdb.Error, OSError, pa.ArrowException):
             pass  # what it says may quote a row, so it is not even kept as the reason
@@ -202,9 +181,14 @@ def reader(
     table: str | None = None,
     quoted_newlines: bool = False,
     written: Csv = USUAL,
+    query: str | None = None,
 ) -> Reader:
-    """The reader for a path, a glob, a frame, arrays, or a DuckDB relation."""
-    if isinstance(data, str | Path):
+    """The reader for a path, a glob, a frame, arrays, a DuckDB relation, or the address of a database."""
+    if is_address(data) and not quoted_newlines:
+        return PostgresRows(data, table, query)
+    if query is not None and not is_address(data):
+        raise SchemaError("query= is about Postgres: give the address of a database, postgresql://host/name")
+    if isinstance(data, str | Path) and not is_address(data):
         data = Files.find(data, table)
     if isinstance(data, Files):
         return _files(data, texts, quoted_newlines, written)
@@ -230,8 +214,8 @@ def reader(
     if isinstance(data, Mapping):
         return MemoryTable(frames.table({name: data[name] for name in data if name in columns}))
     raise SchemaError(
-        f"cannot open a {type(data).__name__}: give a path, a pandas, Polars or Arrow table, NumPy arrays "
-        "or a DuckDB relation"
+        f"cannot open a {type(data).__name__}: give a path, a pandas, Polars or Arrow table, NumPy arrays, a "
+        "DuckDB relation or the address of a Postgres database"
     )
 
 
@@ -261,10 +245,3 @@ def _files(files: Files, texts: Sequence[str], quoted_newlines: bool, written: C
     if suffix in CSV:
         return CsvFiles(files.paths, quoted_newlines, written)
     raise SchemaError(f"{named} is neither Parquet (.parquet), CSV (.csv, .tsv, .txt) nor DuckDB (.duckdb)")
-
-
-def _pieces(batches: Iterable[pa.RecordBatch], start: int) -> Iterator[Piece]:
-    for batch in batches:
-        for name, array in zip(batch.schema.names, batch.columns, strict=True):
-            yield name, start, array
-        start += batch.num_rows

@@ -15,7 +15,7 @@ class Source(Doors):
 
     Args:
         schema: what is public about the columns: a Schema, a dict, or the path of a TOML file.
-        files: the files that hold the rows, if files do. A curator's ledger lies beside them.
+        files: the files or the database that hold the rows, if any do. A curator's ledger lies beside them.
 
     >>> import numpy as np, sulq
     >>> class Nobody(sulq.Source):

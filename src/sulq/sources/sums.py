@@ -19,7 +19,7 @@ from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Floats, Scope, Values, scope_of
 from sulq.reporting import Progress
 from sulq.schema import Schema
-from sulq.sources.files import Files
+from sulq.sources.files import Place
 
 Block: TypeAlias = tuple[int, Mapping[str, Values]]
 """How many rows a block has, and its encoded columns by the keys of their leaves."""
@@ -31,7 +31,7 @@ class Sums(ABC):
 
     Args:
         schema: what is public about the columns: a Schema, a dict, or the path of a TOML file.
-        files: the files that hold the rows, if files do. A curator's ledger lies beside them.
+        files: the files or the database that hold the rows, if any do. A curator's ledger lies beside them.
     """
 
     counts_people = False
@@ -40,7 +40,7 @@ class Sums(ABC):
     A source that does not do this refuses every schema with a unit: one person could count too often.
     """
 
-    def __init__(self, schema: Schema | Mapping[str, Any] | str | Path, files: Files | None = None) -> None:
+    def __init__(self, schema: Schema | Mapping[str, Any] | str | Path, files: Place | None = None) -> None:
         self.schema = Schema.of(schema)
         if self.schema.unit is not None and not self.counts_people:
             raise SchemaError(

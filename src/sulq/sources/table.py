@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sulq.queries.facts import BLOCK, Code
 from sulq.queries.node import Node
 from sulq.queries.scope import Batch
-from sulq.sources.files import Files
+from sulq.sources.files import Place
 from sulq.sources.loading import Columns
 from sulq.sources.passes import summed
 from sulq.sources.rows import Rows
@@ -24,12 +24,12 @@ class TableSource(Source, Rows):
 
     Args:
         columns: the columns.
-        files: the files that hold the rows, if files do.
+        files: the files or the database that hold the rows, if any do.
     """
 
     counts_people = True
 
-    def __init__(self, columns: Columns, files: Files | None = None) -> None:
+    def __init__(self, columns: Columns, files: Place | None = None) -> None:
         super().__init__(columns.schema, files)
         self.scope = columns.scope
         self.columns = columns

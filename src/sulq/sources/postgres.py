@@ -1,0 +1,222 @@
+"""Rows in Postgres: a table, a view or a query, read once in one snapshot and streamed as Arrow.
+
+The connection is read-only and stays in one transaction from opening to the end of the reading, so that the
+number of rows and all columns are of one moment. Afterwards it is closed: later questions use what was kept.
+
+What the server says is repeated only of what it says before it looks at a row: whether it can be reached, and
+whether the table and its columns are there.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+import pyarrow as pa
+
+from sulq.errors import LedgerError, SchemaError, SulqError
+from sulq.sources.pieces import Piece, pieces
+
+T = TypeVar("T")
+SCHEMES = ("postgresql://", "postgres://")
+SNAPSHOT = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+READING_FAILS = (
+    "Postgres cannot read this to its end: the connection is lost, the server stops it, or the query fails "
+    "on some row (a cast that can fail does); open it again"
+)
+MISSING_PACKAGE = "rows in Postgres need more packages: pip install 'sulq[postgres]'"
+SECRETS = {"password", "sslpassword"}
+FINITE = ("date", "timestamp", "timestamptz")
+"""Types with an infinity, which Arrow does not have: it counts as missing."""
+AS_TEXT = ("bpchar", "citext", "uuid", "inet", "cidr", "macaddr", "macaddr8", "oid", "xid")
+"""Types that Arrow has as something else than what people write. A cast to text cannot fail."""
+EXACT = ("numeric", "money")
+"""Exact decimal numbers, which come as texts."""
+
+
+def is_address(data: object) -> bool:
+    """Whether something is the address of a Postgres database."""
+    return isinstance(data, str) and data.startswith(SCHEMES)
+
+
+@dataclass(frozen=True)
+class Database:
+    """Where rows in a database are, as far as it may be written down: without address and credentials.
+
+    Args:
+        table: the table or view; None for a query.
+    """
+
+    table: str | None
+
+    def ledger(self) -> Path:
+        """Refused: nothing lies beside a database."""
+        raise LedgerError(
+            "rows in Postgres have no ledger beside them: say with ledger= (--ledger) where it is remembered "
+            "what was spent on them, always the same"
+        )
+
+    @property
+    def beside(self) -> Path:
+        return self.ledger()
+
+
+class PostgresRows:
+    """The rows of a table, a view or a query, in one snapshot.
+
+    Args:
+        address: a libpq URL without a password, as "postgresql://host/database".
+        table: the name of a table or view, with its schema if need be: "health.people".
+        query: instead of a table, a SELECT.
+    """
+
+    whole = True
+    ordered = False
+
+    def __init__(self, address: str, table: str | None, query: str | None) -> None:
+        _check_address(address)
+        self._rows_of = _from(table, query)
+        connection = _connected(address)
+        self._cursor: Any = connection.cursor()
+        self._end = weakref.finalize(self, _end, self._cursor, connection)
+        try:
+            columns = _said(self._described, "cannot read this")
+        except BaseException:
+            self.close()
+            raise
+        self._written = {field.name: _as_read(field) for field in columns}
+        self.types: Mapping[str, pa.DataType] = {field.name: _type_of(field) for field in columns}
+
+    def _described(self) -> pa.Schema:
+        """The columns. The server analyses the query for it and runs nothing."""
+        self._cursor.execute(SNAPSHOT)
+        return self._cursor.adbc_execute_schema(f"SELECT * FROM {self._rows_of}")
+
+    @property
+    def rows(self) -> int:
+        counted = self._read(lambda: self._run(f"SELECT count(*) FROM {self._rows_of}").fetchall())
+        return int(counted[0][0])
+
+    def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
+        return [self._part(columns)]
+
+    def _part(self, columns: Sequence[str]) -> Iterator[Piece]:
+        chosen = ", ".join(self._written[name] for name in columns)
+        try:
+            stream = self._read(
+                lambda: self._run(f"SELECT {chosen} FROM {self._rows_of}").fetch_record_batch()
+            )
+            yield from pieces(self._batches(stream), 0)
+        finally:
+            self.close()
+
+    def _batches(self, stream: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        while (batch := self._read(lambda: next(stream, None))) is not None:
+            yield pa.record_batch([_unwrapped(column) for column in batch.columns], batch.schema.names)
+
+    def _run(self, statement: str) -> Any:
+        if not self._end.alive:
+            raise SulqError("the snapshot of these rows was read and is closed: open them again")
+        self._cursor.execute(statement)
+        return self._cursor
+
+    def _read(self, step: Callable[[], T]) -> T:
+        """What a step that looks at rows returns. What the server says of a failure may quote a row."""
+        try:
+            return step()
+        except SulqError:
+            raise
+        except Exception:
+            pass  # not even kept as the reason
+        self.close()
+        raise SulqError(READING_FAILS)
+
+    def close(self) -> None:
+        """End the snapshot, and the connection with it; so does forgetting the reader."""
+        self._end()
+
+
+def _end(*things: Any) -> None:
+    """Close a cursor and its connection, whatever state they are in."""
+    for thing in things:
+        with suppress(Exception):
+            thing.close()
+
+
+def _check_address(address: str) -> None:
+    """Refuse a password in an address: addresses are kept in shells, scripts and lists of processes."""
+    try:
+        parsed = urlsplit(address)
+        settings = dict(parse_qsl(parsed.query))
+    except ValueError:
+        raise SchemaError("an address of a Postgres database is postgresql://host/database") from None
+    if parsed.password or settings.keys() & SECRETS:
+        raise SchemaError(
+            "the address of a database must not have a password in it: put it into PGPASSWORD, into a "
+            "password file (~/.pgpass), or name a service of a service file (PGSERVICE)"
+        )
+
+
+def _from(table: str | None, query: str | None) -> str:
+    """What stands behind FROM."""
+    if (table is None) == (query is None):
+        raise SchemaError("say what to open in the database: table= (a table or view) or query= (a SELECT)")
+    if table is not None:
+        return ".".join(_quoted(name) for name in table.split(".", 1))
+    assert query is not None
+    # A line end before the bracket, because a query may end with a comment.
+    return f"({query.strip().removesuffix(';')}\n) AS rows"
+
+
+def _quoted(name: str) -> str:
+    if not name or "\0" in name:
+        raise SchemaError(f"{name!r} is not the name of a table")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _connected(address: str) -> Any:
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise SchemaError(MISSING_PACKAGE) from None
+    return _said(lambda: dbapi.connect(address, autocommit=True), "cannot be reached")
+
+
+def _said(step: Callable[[], T], what: str) -> T:
+    """What a step that looks at no row returns; the server's reason is repeated, its first line."""
+    try:
+        return step()
+    except Exception as error:
+        reason = re.sub(r"^.*?(ERROR:|FATAL:|error:|failed:)\s*", "", str(error), count=1, flags=re.DOTALL)
+        raise SchemaError(f"Postgres {what}: {reason.strip().splitlines()[0]}") from None
+
+
+def _as_read(field: pa.Field) -> str:
+    """How a column is written in a SELECT, such that Arrow has what people mean."""
+    name, type_ = _quoted(field.name), _name_of_type(field)
+    if type_ in FINITE:
+        return f"CASE WHEN isfinite({name}) THEN {name} END AS {name}"
+    cast = "::text" if type_ in AS_TEXT else "::numeric" if type_ == "money" else None
+    return name if cast is None else f"{name}{cast} AS {name}"
+
+
+def _type_of(field: pa.Field) -> pa.DataType:
+    """The type of a column as it will be read."""
+    if _name_of_type(field) in (*AS_TEXT, *EXACT):
+        return pa.string()
+    return field.type
+
+
+def _name_of_type(field: pa.Field) -> str:
+    return str((field.metadata or {}).get(b"POSTGRESQL:type", b""), "utf-8")
+
+
+def _unwrapped(column: pa.Array) -> pa.Array:
+    """Exact numbers come as texts in a wrapping of their own."""
+    return column.storage if isinstance(column, pa.ExtensionArray) else column
