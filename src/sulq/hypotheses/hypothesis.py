@@ -25,7 +25,7 @@ from sulq.queries.node import Node, Operand, operand
 from sulq.queries.query import Query, mean
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
-from sulq.sources.opening import open as open_source
+from sulq.sources.opening import open_here
 from sulq.wire import entry, members, of_json, reading, versioned
 
 T = TypeVar("T", bound="Hypothesis")
@@ -127,7 +127,7 @@ class Hypothesis(ABC):
             needed = frozenset(
                 [next((name for name in self.schema if name in given), next(iter(self.schema)))]
             )
-        rows = open_source(frame, Schema({name: self.schema[name] for name in self.schema if name in needed}))
+        rows = open_here(frame, Schema({name: self.schema[name] for name in self.schema if name in needed}))
         return rows.values(expression)
 
     def wrong(self, truth: Node) -> Node:

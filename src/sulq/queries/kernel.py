@@ -7,6 +7,7 @@ bit for bit the same answer.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -152,6 +153,28 @@ class Totals:
         if other._folded is not None:
             self._fold()
             self._folded = _added(self._folded, other._folded)
+
+    def packed(self) -> tuple[int, bytes, str]:
+        """The totals as plain data: how many blocks are not folded, their integers, and what was folded."""
+        folded = None if self._folded is None else [each.tolist() for each in self._folded]
+        recent = b"".join(each.astype("<i8").tobytes() for each in self._recent)
+        return self._blocks, recent, json.dumps(folded)
+
+    def merge_packed(self, blocks: int, recent: bytes, folded: str) -> None:
+        """Add totals of the same kernel, which may come from another machine.
+
+        Args:
+            blocks: how many blocks are not folded.
+            recent: their integers.
+            folded: what was folded.
+        """
+        widths = [len(each) for each in self._recent]
+        numbers = np.split(np.frombuffer(recent, dtype="<i8").astype(np.int64), np.cumsum(widths)[:-1])
+        other = Totals(numbers)
+        other._blocks = blocks
+        many = json.loads(folded)
+        other._folded = None if many is None else [np.array(each, dtype=object) for each in many]
+        self.merge(other)
 
     def result(self) -> Sequence[NDArray[Any]]:
         """The totals, as 64-bit integers where they fit, else as Python's."""

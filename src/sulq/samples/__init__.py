@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sulq.sources.opening import open
+from sulq.sources.opening import open_here
 from sulq.sources.table import TableSource
 
 
@@ -16,6 +16,6 @@ def randhie() -> TableSource:
     20190
     """
     folder = Path(__file__).parent
-    people = open(folder / "randhie.parquet", folder / "randhie.toml")
+    people = open_here(folder / "randhie.parquet", folder / "randhie.toml")
     people.files = None  # a ledger beside the sample would lie in the installed package
     return people

@@ -17,7 +17,7 @@ from sulq.serve.config import DatasetSettings, ServiceSettings, account_of
 from sulq.serve.desk import Desk
 from sulq.serve.limits import Room
 from sulq.sources.opening import open as open_source
-from sulq.sources.table import TableSource
+from sulq.sources.source import Source
 from sulq.talk.offer import Offer
 
 
@@ -63,12 +63,12 @@ def checked(settings: ServiceSettings) -> dict[str, Offer]:
     return offers
 
 
-def _source(settings: DatasetSettings) -> TableSource:
+def _source(settings: DatasetSettings) -> Source:
     schema = Schema.of(settings.schema)
     return open_source(settings.data, schema, table=settings.table, quoted_newlines=settings.quoted_newlines)
 
 
-def _ledger(settings: DatasetSettings, source: TableSource) -> Path:
+def _ledger(settings: DatasetSettings, source: Source) -> Path:
     if settings.ledger is not None:
         if Path(settings.ledger).name == IN_MEMORY:
             raise SulqError("the ledger of a service is a file: a budget that is forgotten is none")
@@ -77,7 +77,7 @@ def _ledger(settings: DatasetSettings, source: TableSource) -> Path:
     return source.files.ledger()
 
 
-def _unshared(settings: DatasetSettings, source: TableSource) -> Curator:
+def _unshared(settings: DatasetSettings, source: Source) -> Curator:
     return source.curator(
         settings.budget,
         neighbours=settings.neighbours,  # type: ignore[arg-type]

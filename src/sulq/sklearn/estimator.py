@@ -15,7 +15,7 @@ from sulq.queries.node import Node
 from sulq.runs.run import Run
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds
-from sulq.sources.opening import open as open_source
+from sulq.sources.opening import open_here
 
 Frame = dict[str, Any]
 
@@ -65,7 +65,7 @@ class Estimator(BaseEstimator):
 
     def _learned(self, learner: Learner[Any], frame: Frame, schema: Schema) -> Any:
         """What the learner learns from a curator. Afterwards curator, rows and ledger are let go."""
-        rows = open_source(frame, schema)
+        rows = open_here(frame, schema)
         try:
             promised = budget(plain(self.epsilon), plain(self.delta))
             return Run(learner, rows, promised, self.neighbours, self.ledger).learn().hypothesis
@@ -86,7 +86,7 @@ class Estimator(BaseEstimator):
     def _values(self, expression: Node, frame: Frame) -> NDArray[Any]:
         """The value of an expression on rows that one may see."""
         known = {name: kind for name, kind in self.hypothesis_.schema.items() if name in frame}
-        return open_source(frame, Schema(known)).values(expression)
+        return open_here(frame, Schema(known)).values(expression)
 
 
 def plain(value: Any) -> Any:

@@ -6,6 +6,7 @@ Refusals come before a row is read.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,14 @@ from sulq.errors import SchemaError
 from sulq.numbers import whole
 from sulq.queries.scope import scope_of
 from sulq.schema import Category, Csv, Schema
+from sulq.sources.checking import check_columns, columns_of
 from sulq.sources.csv_files import USUAL
-from sulq.sources.encoding import check_type
 from sulq.sources.files import Files
 from sulq.sources.loading import Columns
-from sulq.sources.people import check_person_type
 from sulq.sources.pieces import Reader
 from sulq.sources.postgres import Database, is_address
 from sulq.sources.readers import CSV, reader
+from sulq.sources.spark import SparkSource, is_frame, is_session, open_on_spark
 from sulq.sources.table import TableSource
 
 
@@ -35,7 +36,8 @@ def open(
     delimiter: str | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
-) -> TableSource:
+    engine: Any = None,
+) -> TableSource | SparkSource:
     """Open rows for questions.
 
     No row of a file is read yet.
@@ -61,12 +63,48 @@ def open(
         memory: how much the encoded columns may take ("4GB", or bytes; half of what is free by default)
             before they go to temporary files.
         threads: how many threads read and add up; by default as many as there are cores.
+        engine: who does the work, if it is not this process: a session of Spark, or the address of one, for
+            Parquet files that all its executors can read.
 
     >>> import numpy as np, sulq
     >>> people = sulq.open({"age": np.array([31, 64, 70])}, {"age": sulq.Integer(0, 120)})
     >>> people.exact().ask(sulq.Round([sulq.count(where=sulq.col("age") >= 65)]))[0].value
     1.0
     """
+    declared = Schema.of(schema)
+    if engine is not None or is_frame(data) or is_session(data):
+        given = {"query": query, "encoding": encoding, "delimiter": delimiter, "memory": memory}
+        given |= {"threads": threads, "quoted_newlines": quoted_newlines or None}
+        meaningless = [f"{name}=" for name, value in given.items() if value is not None]
+        if meaningless:
+            raise SchemaError(f"{', '.join(meaningless)}: Spark decides this, so leave it out")
+        return open_on_spark(data, declared, table, engine)
+    return open_here(
+        data,
+        declared,
+        table=table,
+        query=query,
+        quoted_newlines=quoted_newlines,
+        encoding=encoding,
+        delimiter=delimiter,
+        memory=memory,
+        threads=threads,
+    )
+
+
+def open_here(
+    data: Any,
+    schema: Schema | Mapping[str, Any] | str | Path,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    quoted_newlines: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+) -> TableSource:
+    """Rows that this process reads; the arguments are those of `open`."""
     declared = Schema.of(schema)
     place: Files | Database | None = None
     if is_address(data):
@@ -90,21 +128,14 @@ def reader_for(
     """The way to the rows of a schema, or a refusal; the arguments are those of `open`."""
     person = schema.unit.column if schema.unit else None
     texts = [name for name, kind in schema.items() if isinstance(kind, Category) and name != person]
-    names = [*schema, *([] if person is None or person in schema else [person])]
     if isinstance(data, str | Path) and not is_address(data):
         data, table = Files.find(data, table), None
     if (encoding or delimiter) is not None and not (isinstance(data, Files) and data.suffixes <= CSV):
         raise SchemaError("encoding= and delimiter= are about CSV files; this is not one")
     usual = schema.csv or USUAL
     written = Csv(usual.encoding if encoding is None else encoding, delimiter or usual.delimiter)
-    opened = reader(data, names, texts, table, quoted_newlines, written, query)
-    for name in names:
-        if name not in opened.types:
-            raise SchemaError(f"the data has no column {name!r}; it has {', '.join(opened.types)}")
-    for name, kind in schema.items():
-        check_type(name, kind, opened.types[name])
-    if person is not None:
-        check_person_type(person, opened.types[person])
+    opened = reader(data, columns_of(schema), texts, table, quoted_newlines, written, query)
+    check_columns(schema, opened.types)
     return opened
 
 

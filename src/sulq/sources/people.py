@@ -78,12 +78,29 @@ def people_of(column: pa.ChunkedArray) -> NDArray[np.int64]:
         codes = _codes(_canonical_texts(entries.dictionary))
         whose: NDArray[np.int64] = np.append(codes, -1)[np.asarray(entries.indices.fill_null(-1))]
         return whose
+    return _codes(_canonical_values(column))
+
+
+def person_keys(column: pa.ChunkedArray) -> pa.Array:
+    """Bytes for each row, the same for the same person in all columns of one type, and null for nobody.
+
+    By these the rows of a person are brought together, if they lie on several machines.
+    """
+    column = _plain(column)
+    if is_text(column.type) or _is_bytes(column.type):
+        entries = column.cast(pa.large_binary()).combine_chunks().dictionary_encode()
+        return _canonical_texts(entries.dictionary).take(entries.indices)
+    return _canonical_values(column).cast(pa.large_string()).cast(pa.large_binary())
+
+
+def _canonical_values(column: pa.ChunkedArray) -> pa.Array:
+    """Values that are no texts, each in one form of all that are equal; null for nobody."""
     if pa.types.is_floating(column.type):
         column = pc.add(column.cast(pa.float64()), 0.0)
         column = pc.if_else(pc.is_nan(column), None, column)
     elif pa.types.is_decimal(column.type) and column.type.bit_width < 128:
         column = column.cast(pa.decimal128(38, column.type.scale))
-    return _codes(column.combine_chunks())
+    return column.combine_chunks()
 
 
 def _codes(values: pa.Array) -> NDArray[np.int64]:

@@ -1,0 +1,285 @@
+"""What an engine of many machines does for sulq: encode rows into blocks once, and add up blocks.
+
+Both are functions of Arrow batches, so an engine needs to do no more than map: batches in, batches out.
+Blocks stay wherever the engine keeps them. Sums are integers, so it does not matter which machine added what,
+in which order, or how often a machine had to begin anew, as long as the result of each task is counted once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from sulq import errors
+from sulq.errors import SulqError
+from sulq.queries.expressions import Known, col
+from sulq.queries.facts import BLOCK
+from sulq.queries.kernel import Kernel
+from sulq.queries.node import Leaf, Node
+from sulq.queries.scope import Floats, Scope, scope_of
+from sulq.queries.vectors import Feature, scaled
+from sulq.schema import Schema, drops
+from sulq.sources.encoding import dtype_of_leaf, encoded
+from sulq.sources.people import counted_rows
+
+OTHER_CODE = "the machines that do the work have another sulq than this one"
+CHANGED = "the files have changed since they were opened"
+"""These stand in the error of a task, and are looked for there."""
+
+
+@cache
+def code_digest() -> str:
+    """A digest of all of sulq's Python code: machines with another one might add up otherwise."""
+    root = Path(errors.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How blocks of a table are laid out: a row of binary cells each, one for each encoded column.
+
+    Args:
+        schema: what is public about the columns.
+        code: the digest of the code that laid them out.
+    """
+
+    schema: Schema
+    code: str
+
+    @classmethod
+    def of(cls, schema: Schema) -> Layout:
+        """The layout of a table, by the code of this machine."""
+        return cls(schema, code_digest())
+
+    def check(self) -> None:
+        """Refuse to work with other code than whoever gave the work has."""
+        if self.code != code_digest():
+            raise SulqError(OTHER_CODE)
+
+    @cached_property
+    def leaves(self) -> dict[str, Leaf]:
+        """Every column, and of those that keep it, which cells are known."""
+        known = [Known(name) for name, kind in self.schema.items() if drops(kind)]
+        return {leaf.key: leaf for leaf in [*map(col, self.schema), *known]}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What the binary cell of an encoded column is called, by the key of its leaf."""
+        return {key: f"c{place}" for place, key in enumerate(self.leaves)}
+
+    @property
+    def arrow(self) -> pa.Schema:
+        cells = [(name, pa.binary()) for name in self.names.values()]
+        return pa.schema([("rows", pa.int64()), *cells])
+
+    def block(self, columns: Mapping[str, NDArray[Any]], rows: int) -> pa.RecordBatch:
+        """One block, as a batch of one row."""
+        cells = [pa.array([columns[key].tobytes()], pa.binary()) for key in self.leaves]
+        return pa.record_batch([pa.array([rows], pa.int64()), *cells], self.arrow)
+
+    def read(self, batch: pa.RecordBatch, wanted: Mapping[str, Leaf]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The blocks in a batch: how many rows, and the columns that are wanted.
+
+        Args:
+            batch: rows of binary cells, of which some may have been left out.
+            wanted: the leaves to read; a feature is made of the column that it scales.
+        """
+        scope = scope_of(self.schema)
+        for place, rows in enumerate(batch.column("rows").to_pylist()):
+            block = {}
+            for key, leaf in wanted.items():
+                kept = self.kept(leaf)
+                cell = batch.column(self.names[kept.key])[place].as_buffer()
+                values = np.frombuffer(cell, dtype=dtype_of_leaf(kept, self.schema[leaf.name]))
+                block[key] = _on_scale(values, leaf, scope)
+            yield rows, block
+
+    def kept(self, leaf: Leaf) -> Leaf:
+        """The leaf whose values are kept, of which another can be made."""
+        return col(leaf.name) if isinstance(leaf, Feature) else leaf
+
+
+def _on_scale(values: NDArray[Any], leaf: Leaf, scope: Scope) -> NDArray[Any]:
+    if not isinstance(leaf, Feature):
+        return values
+    feature = np.empty(len(values), dtype=dtype_of_leaf(leaf, scope.schema[leaf.name]))
+    np.copyto(feature, scaled(values[np.newaxis], scope.number(col(leaf.name)))[0], casting="unsafe")
+    return feature
+
+
+def blocks_of(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Encode rows that come in batches of any size: the task of the first pass.
+
+    Where the schema has a unit, all rows of each person must be among these batches.
+
+    Args:
+        layout: how blocks are laid out.
+        batches: columns as they came, by their names.
+    """
+    layout.check()
+    if layout.schema.unit is not None:
+        yield from _blocks_of_people(layout, batches)
+        return
+    waiting: list[pa.RecordBatch] = []
+    many = 0
+    for batch in batches:
+        waiting.append(batch)
+        many += batch.num_rows
+        if many >= BLOCK:
+            yield from _encoded(layout, pa.Table.from_batches(waiting))
+            waiting, many = [], 0
+    if many:
+        yield from _encoded(layout, pa.Table.from_batches(waiting))
+
+
+def _encoded(layout: Layout, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    for start in range(0, table.num_rows, BLOCK):
+        piece = table.slice(start, BLOCK)
+        yield layout.block(_columns(layout, piece), piece.num_rows)
+
+
+def _columns(layout: Layout, table: pa.Table) -> dict[str, NDArray[Any]]:
+    scope = scope_of(layout.schema)
+    cells = {name: _whole(table.column(name)) for name in layout.schema}
+    return {key: encoded(cells[leaf.name], leaf, scope) for key, leaf in layout.leaves.items()}
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.combine_chunks()
+    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
+
+
+def _blocks_of_people(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    unit = layout.schema.unit
+    assert unit is not None
+    collected = list(batches)
+    if not collected:
+        return
+    table = pa.Table.from_batches(collected)
+    columns = _columns(layout, table)
+    counted = counted_rows(unit, table.column(unit.column), columns.values())
+    for start in range(0, len(counted), BLOCK):
+        at = counted[start : start + BLOCK]
+        yield layout.block({key: values[at] for key, values in columns.items()}, len(at))
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Some row groups of a Parquet file that every machine can read.
+
+    Args:
+        path: the file.
+        first: the first row group.
+        stop: the row group after the last.
+        size: how many bytes the file had when it was opened.
+    """
+
+    path: str
+    first: int
+    stop: int
+    size: int
+
+
+def row_groups_read(layout: Layout, groups: Iterable[RowGroups]) -> Iterator[pa.RecordBatch]:
+    """The rows of some row groups, as batches for `blocks_of`."""
+    names = list(layout.schema)
+    for each in groups:
+        if Path(each.path).stat().st_size != each.size:
+            raise SulqError(CHANGED)
+        with pq.ParquetFile(each.path, pre_buffer=False) as file:
+            numbers = list(range(each.first, each.stop))
+            yield from file.iter_batches(BLOCK, numbers, names, use_threads=False)
+
+
+PARTIAL = pa.schema(
+    [
+        ("rows", pa.int64()),
+        ("blocks", pa.int64()),
+        ("recent", pa.binary()),
+        ("folded", pa.string()),
+    ]
+)
+"""What a task that adds up returns: one row."""
+
+
+@dataclass(frozen=True)
+class Adding:
+    """What is to be added up over blocks.
+
+    Args:
+        layout: how the blocks are laid out.
+        parts: row expressions, each once.
+        rows: how many rows there are in all.
+    """
+
+    layout: Layout
+    parts: Sequence[Node]
+    rows: int
+
+    def kernel(self) -> Kernel:
+        return Kernel(self.parts, scope_of(self.layout.schema), self.rows)
+
+    @property
+    def numbers(self) -> int:
+        """How many integers a partial result has."""
+        return sum(len(each) for each in self.kernel().nothing().result())
+
+    def cells(self) -> list[str]:
+        """The binary cells that are looked at."""
+        kept = [self.layout.kept(leaf) for leaf in self.kernel().leaves.values()]
+        return list(dict.fromkeys(self.layout.names[leaf.key] for leaf in kept))
+
+    def partial(self, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+        """The integers of some blocks: the task of every later pass."""
+        self.layout.check()
+        kernel = self.kernel()
+        totals, seen = kernel.nothing(), 0
+        room: dict[str, Floats] = {}
+        for batch in batches:
+            for rows, columns in self.layout.read(batch, kernel.leaves):
+                for start in range(0, rows, kernel.block):
+                    stop = min(start + kernel.block, rows)
+                    piece = {key: values[start:stop] for key, values in columns.items()}
+                    totals.add(kernel.sums(piece, stop - start, room))
+                seen += rows
+        return _partial(seen, *totals.packed())
+
+    def merged(self, partials: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+        """Many partial results as one."""
+        totals, seen = self.kernel().nothing(), 0
+        for batch in partials:
+            for rows, *packed in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                totals.merge_packed(*packed)
+                seen += rows
+        return _partial(seen, *totals.packed())
+
+    def totals(self, partials: Iterable[pa.RecordBatch]) -> tuple[int, list[NDArray[np.object_]]]:
+        """How many rows all partial results have together, and the sum of each expression."""
+        whole = self.merged(partials)
+        kernel = self.kernel()
+        totals = kernel.nothing()
+        rows, *packed = (column[0].as_py() for column in whole.columns)
+        totals.merge_packed(*packed)
+        return rows, kernel.totals(totals)
+
+
+def _partial(rows: int, blocks: int, recent: bytes, folded: str) -> pa.RecordBatch:
+    return pa.record_batch(
+        [
+            pa.array([each], field.type)
+            for each, field in zip((rows, blocks, recent, folded), PARTIAL, strict=True)
+        ],
+        PARTIAL,
+    )
