@@ -30,6 +30,11 @@ READING_FAILS = (
     "Postgres cannot read this to its end: the connection is lost, the server stops it, or the query fails "
     "on some row (a cast that can fail does); open it again"
 )
+NOT_PERMITTED = "42501"
+FORBIDDEN = (
+    "Postgres does not let this role read this table or these columns: GRANT SELECT on them, or on a view of "
+    "them"
+)
 MISSING_PACKAGE = "rows in Postgres need more packages: pip install 'sulq[postgres]'"
 SECRETS = {"password", "sslpassword"}
 FINITE = ("date", "timestamp", "timestamptz")
@@ -74,12 +79,13 @@ class PostgresRows:
         address: a libpq URL without a password, as "postgresql://host/database".
         table: the name of a table or view, with its schema if need be: "health.people".
         query: instead of a table, a SELECT.
+        needed: the columns that will be read.
     """
 
     whole = True
     ordered = False
 
-    def __init__(self, address: str, table: str | None, query: str | None) -> None:
+    def __init__(self, address: str, table: str | None, query: str | None, needed: Sequence[str]) -> None:
         _check_address(address)
         self._rows_of = _from(table, query)
         connection = _connected(address)
@@ -87,16 +93,29 @@ class PostgresRows:
         self._end = weakref.finalize(self, _end, self._cursor, connection)
         try:
             columns = _said(self._described, "cannot read this")
+            self._written = {field.name: _as_read(field) for field in columns}
+            self._check_permission([name for name in needed if name in self._written])
         except BaseException:
             self.close()
             raise
-        self._written = {field.name: _as_read(field) for field in columns}
         self.types: Mapping[str, pa.DataType] = {field.name: _type_of(field) for field in columns}
 
     def _described(self) -> pa.Schema:
         """The columns. The server analyses the query for it and runs nothing."""
         self._cursor.execute(SNAPSHOT)
         return self._cursor.adbc_execute_schema(f"SELECT * FROM {self._rows_of}")
+
+    def _check_permission(self, names: Sequence[str]) -> None:
+        """Refuse what this role may not read. The server starts the query for it, and asks it for no row."""
+        try:
+            self._run(f"SELECT {self._chosen(names)} FROM {self._rows_of} LIMIT 0").fetchall()
+            return
+        except Exception as error:
+            forbidden = getattr(error, "sqlstate", None) == NOT_PERMITTED
+        raise SchemaError(FORBIDDEN if forbidden else READING_FAILS)
+
+    def _chosen(self, names: Sequence[str]) -> str:
+        return ", ".join(self._written[name] for name in names)
 
     @property
     def rows(self) -> int:
@@ -107,11 +126,9 @@ class PostgresRows:
         return [self._part(columns)]
 
     def _part(self, columns: Sequence[str]) -> Iterator[Piece]:
-        chosen = ", ".join(self._written[name] for name in columns)
+        statement = f"SELECT {self._chosen(columns)} FROM {self._rows_of}"
         try:
-            stream = self._read(
-                lambda: self._run(f"SELECT {chosen} FROM {self._rows_of}").fetch_record_batch()
-            )
+            stream = self._read(lambda: self._run(statement).fetch_record_batch())
             yield from pieces(self._batches(stream), 0)
         finally:
             self.close()

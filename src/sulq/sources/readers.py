@@ -185,7 +185,7 @@ def reader(
 ) -> Reader:
     """The reader for a path, a glob, a frame, arrays, a DuckDB relation, or the address of a database."""
     if is_address(data) and not quoted_newlines:
-        return PostgresRows(data, table, query)
+        return PostgresRows(data, table, query, columns)
     if query is not None and not is_address(data):
         raise SchemaError("query= is about Postgres: give the address of a database, postgresql://host/name")
     if isinstance(data, str | Path) and not is_address(data):
