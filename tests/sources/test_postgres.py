@@ -216,7 +216,9 @@ def test_a_learner_runs_on_rows_in_postgres(postgres: PostgresServer) -> None:
     learner = sulq.ID3("smokes", depth=2)
     assert learner.learn(source.exact()) == learner.learn(sulq.open(frame, SCHEMA).exact())
     assert isinstance(
-        sulq.Select(sulq.Thresholds("x", [-1.0, 0.0, 1.0]), "smokes").learn(source.curator(50, ledger=":memory:")),
+        sulq.Select(sulq.Thresholds("x", [-1.0, 0.0, 1.0]), "smokes").learn(
+            source.curator(50, ledger=":memory:")
+        ),
         sulq.Hypothesis,
     )
     assert pa.types.is_int16(
