@@ -74,7 +74,7 @@ def test_likelihoods_are_those_of_the_classes_and_add_up_to_1() -> None:
     shares = [np.mean(table()["plan"] == each) for each in model.classes]
     assert np.allclose(likely.mean(axis=0), shares, atol=0.03)
     with pytest.raises(sulq.QueryError, match="cost is a number"):
-        sulq.Additive("cost").learn(people().exact()).predict_proba(table())
+        sulq.Additive("cost", ["town"], refinements=1).learn(people().exact()).predict_proba(table())
 
 
 def test_its_mistakes_can_be_counted_by_a_query() -> None:
@@ -85,7 +85,7 @@ def test_its_mistakes_can_be_counted_by_a_query() -> None:
 
 
 def test_a_label_may_be_an_expression_and_is_then_no_feature() -> None:
-    model = sulq.Additive(sulq.col("age") > 60).learn(people().exact())
+    model = sulq.Additive(sulq.col("age") > 60, refinements=1).learn(people().exact())
     assert "age" not in {effect.name for effect in model.effects}
     assert model.effects[0].name in ("pay", "town", "sick", "plan", "cost")
 
