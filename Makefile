@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Each sets itself up.
-# `make test-all` tries every property on more examples and measures every chance more often (tests/effort.py),
-# and installs a browser first. `make serve-demo` starts the service, with its console.
+# `make test-all` tries every property on more examples and combinations, measures every chance more often
+# (tests/effort.py), and installs a browser first. `make serve-demo` starts the service, with its console.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -1,11 +1,12 @@
-"""How properties are tried, for all tests. No example has a deadline: the machine may be busy."""
+"""How tests are tried, for all of them. No example has a deadline: the machine may be busy."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from tests.effort import EFFORT, examples
+from tests.effort import EFFORT, covering, examples
 from tests.postgres import PostgresServer
 
 settings.register_profile(EFFORT, max_examples=examples(100), deadline=None)
@@ -18,3 +19,35 @@ def postgres() -> Iterator[PostgresServer]:
     server = PostgresServer()
     yield server
     server.stop()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With the quick effort, of parameters that are crossed try each value, and not each combination.
+
+    Tests that were asked for by the name of their combination are all run.
+    """
+    if EFFORT != "quick" or any("[" in argument for argument in config.args):
+        return
+    crossed: dict[str, list[Any]] = {}
+    for item in items:
+        if hasattr(item, "callspec"):
+            crossed.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    dropped: set[pytest.Item] = set()
+    for name, cases in crossed.items():
+        chosen = covering([values_of(case) for case in cases], name)
+        dropped |= set(cases) - {cases[place] for place in chosen}
+    config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+    items[:] = [item for item in items if item not in dropped]
+
+
+def values_of(case: Any) -> dict[str, tuple[int, ...]]:
+    """The values of a test's parameters; those that one list names together are one value."""
+    lists = [mark.args[0] for mark in case.iter_markers("parametrize")]
+    together = [names.split(",") if isinstance(names, str) else names for names in lists]
+    listed = {names[0].strip(): [name.strip() for name in names] for names in together}
+    alone = set(case.callspec.params).difference(*listed.values())
+    return {
+        first: tuple(id(case.callspec.params[name]) for name in names)
+        for first, names in (listed | {name: [name] for name in alone}).items()
+    }

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+
+from sulq.ledger.ledger import Ledger
 
 SCHEMA = """
 [columns.age]
@@ -29,6 +32,11 @@ type = "boolean"
 [columns.flu]
 type = "boolean"
 """
+BUDGETS = {
+    "epsilon": ["--epsilon", "4"],
+    "delta": ["--epsilon", "4", "--delta", "1e-6"],
+    "rho": ["--rho", "0.5", "--neighbours", "add-remove"],
+}
 
 
 def write_people(folder: Path, rows: int = 600, unit: bool = False) -> list[str]:
@@ -44,3 +52,9 @@ def write_people(folder: Path, rows: int = 600, unit: bool = False) -> list[str]
     protected = '[unit]\ncolumn = "person"\nrows = 2\n' if unit else ""
     (folder / "people.toml").write_text(protected + SCHEMA)
     return [str(folder / "people.csv"), "--schema", str(folder / "people.toml")]
+
+
+def spent(ledger: Path) -> Fraction:
+    """What was charged to a ledger in a file."""
+    with Ledger.read(ledger) as opened:
+        return opened.spent

@@ -13,10 +13,9 @@ from sulq.cli import _parser, main
 from sulq.commands.checks import ledger_file
 from sulq.commands.learners import COMMANDS, run_name
 from sulq.commands.show import told_of
-from sulq.ledger.ledger import Ledger
 from sulq.plans.watching import Watched
 from sulq.talk.answers import Answer
-from tests.commands.people import write_people
+from tests.commands.people import spent, write_people
 
 Captured = pytest.CaptureFixture[str]
 
@@ -51,11 +50,6 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
     "parity": sulq.hypotheses.ParityRule,
     "stump": sulq.hypotheses.Selected,
 }
-
-
-def spent(ledger: Path) -> Fraction:
-    with Ledger.read(ledger) as opened:
-        return opened.spent
 
 
 def test_every_command_has_a_test() -> None:

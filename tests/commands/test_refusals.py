@@ -8,14 +8,9 @@ from pathlib import Path
 import pytest
 
 from sulq.cli import main
-from sulq.ledger.ledger import Ledger
+from tests.commands.people import spent
 
 Captured = pytest.CaptureFixture[str]
-
-
-def spent(ledger: Path) -> Fraction:
-    with Ledger.read(ledger) as opened:
-        return opened.spent
 
 
 @pytest.mark.parametrize(

@@ -14,29 +14,13 @@ import pytest
 import sulq
 from sulq.cli import _parser, main
 from sulq.commands.sql import SQL
-from sulq.ledger.ledger import Ledger
-from tests.commands.people import write_people
+from tests.commands.people import BUDGETS, spent, write_people
 
 Captured = pytest.CaptureFixture[str]
 SELECT = (
     "SELECT income, cough, count(*) AS n, avg(height), median(age), count(*) FILTER (WHERE flu) / count(*) AS rate "
     "FROM people WHERE age >= 18 GROUP BY ROLLUP (income, cough)"
 )
-BUDGETS = {
-    "epsilon": ["--epsilon", "4"],
-    "delta": ["--epsilon", "4", "--delta", "1e-6"],
-    "rho": ["--rho", "0.5", "--neighbours", "add-remove"],
-}
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> list[str]:
-    return write_people(tmp_path)
-
-
-def spent(ledger: Path) -> Fraction:
-    with Ledger.read(ledger) as opened:
-        return opened.spent
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

@@ -15,8 +15,7 @@ from sulq.cli import _parser, main
 from sulq.commands.learners import run_name
 from sulq.commands.table import TABLE
 from sulq.hypotheses import Tabulation
-from sulq.ledger.ledger import Ledger
-from tests.commands.people import write_people
+from tests.commands.people import BUDGETS, spent, write_people
 
 Captured = pytest.CaptureFixture[str]
 MEASURES = [
@@ -31,16 +30,6 @@ MEASURES = [
     "--sum",
     "age",
 ]
-BUDGETS = {
-    "epsilon": ["--epsilon", "4"],
-    "delta": ["--epsilon", "4", "--delta", "1e-6"],
-    "rho": ["--rho", "0.5", "--neighbours", "add-remove"],
-}
-
-
-def spent(ledger: Path) -> Fraction:
-    with Ledger.read(ledger) as opened:
-        return opened.spent
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

@@ -17,6 +17,7 @@ from sulq.hypotheses.quantiles import IntervalCounts, NestedCounts
 from sulq.learners.edges import nested
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.talk.laws import Exactly, Noise, Within
+from tests.effort import examples
 
 
 @st.composite
@@ -34,7 +35,7 @@ def trees(draw: Any) -> tuple[CountTree, list[np.ndarray]]:
     return CountTree(tuple(starts), variances, leaves), [*matrices, np.eye(leaves)]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 @given(trees(), st.integers(0, 2**32 - 1))
 def test_counts_agree_by_least_squares(case: tuple[CountTree, list[np.ndarray]], seed: int) -> None:
     tree, matrices = case
@@ -46,7 +47,7 @@ def test_counts_agree_by_least_squares(case: tuple[CountTree, list[np.ndarray]],
     assert np.allclose(tree.agreed(counts), np.linalg.lstsq(left, right, rcond=None)[0])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 @given(trees(), st.floats(0.01, 0.99), st.booleans())
 def test_contributions_are_those_of_each_count(
     case: tuple[CountTree, list[np.ndarray]], level: float, independent: bool

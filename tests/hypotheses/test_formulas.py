@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from sulq.errors import QueryError
 from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.formulas import FormulaStep, check_formula, computed, rounded
+from tests.effort import examples
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 3))
 ONE: dict[str, Any] = {"negative": operator.neg, "floor": math.floor, "ceil": math.ceil, "abs": abs}
@@ -51,7 +52,7 @@ def figures(value: float, low: float, high: float) -> CellFigures:
     return CellFigures(*cells, np.array([True]))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(formulas(), st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), min_size=3, max_size=3))
 def test_bounds_enclose_what_the_truth_comes_to(formula: list[FormulaStep], ends: list[Any]) -> None:
     sides = [sorted(each) for each in ends]

@@ -15,6 +15,7 @@ from sulq.hypotheses import Tree
 from sulq.hypotheses.nodes import accuracy
 from sulq.hypotheses.tree import End, Split
 from sulq.sources.source import Source
+from tests.effort import examples
 
 SCHEMA = sulq.Schema({"old": sulq.Boolean(), "male": sulq.Boolean(), "sick": sulq.Boolean()})
 QUESTIONS = (sulq.col("old"), sulq.col("male"))
@@ -94,7 +95,7 @@ ends = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 @given(ends, ends, ends)
 def test_whatever_was_counted_rates_are_rates_and_agree_with_the_label(
     one: End, two: End, three: End

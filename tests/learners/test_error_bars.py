@@ -123,8 +123,9 @@ def test_a_perceptron_counts_its_mistakes_and_says_how_far_off_that_is() -> None
     halfspace = sulq.Perceptron("sick", ["x", "y"]).learn(source.curator(epsilon=50))
     [wrong] = source.exact().ask(sulq.Round([sulq.count(where=halfspace.wrong(sulq.col("sick")))]))
     assert halfspace.mistakes is not None
-    # Rows on the very edge are few. The bound holds but for a chance of 5 %; three times the noise, of 1e-6.
-    assert abs(halfspace.mistakes - wrong.value) <= 3 * halfspace.mistakes_error
+    # Rows on the very edge are few. The bound on Laplace noise holds but for a chance of 5 %, and six times the bound
+    # but for one of 0.05^6. The best of 20 rounds is kept: it is missed once in 10^6 runs.
+    assert abs(halfspace.mistakes - wrong.value) <= 6 * halfspace.mistakes_error
     assert f"± {np.ceil(halfspace.mistakes_error):.0f} rows" in halfspace.headline
 
 

@@ -13,6 +13,7 @@ from sulq.learners.levels import weights_of
 from sulq.queries.choose import Choice
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Exactly, Noise
+from tests.effort import EFFORT, either
 from tests.learners.uneven import SCHEMA, people
 
 
@@ -25,16 +26,18 @@ def test_with_a_rare_label_noise_costs_little_of_the_auroc() -> None:
     """ε = 1, 20,000 rows, 12.8 % of them true: within 0.02 of the tree without privacy, over 12 runs.
 
     12 runs on each of these two data sets lost -0.0036 and 0.0107 on average, with standard deviations of 0.0074
-    and 0.0133. So the mean of 6 on each is above 0.02 with probability 10^-7, if it is about normal. Trees that
-    chose by purity had 0.62 without noise.
+    and 0.0133. So the mean of 6 on each is above 0.02 with probability 10^-7, if it is about normal, and that of 2 on
+    each above 0.034. Trees that chose by purity had 0.62 without noise.
     """
     lost = []
     for seed in range(2):
         source = sulq.open(people(seed, 40_000)[:20_000], SCHEMA)
         best = auroc(sulq.ID3("sick").learn(source.exact()), seed)
         assert best > 0.7
-        lost += [best - auroc(sulq.ID3("sick").learn(source.curator(epsilon=1)), seed) for _ in range(6)]
-    assert np.mean(lost) < 0.02
+        lost += [
+            best - auroc(sulq.ID3("sick").learn(source.curator(epsilon=1)), seed) for _ in range(either(2, 6))
+        ]
+    assert np.mean(lost) < (0.034 if EFFORT == "quick" else 0.02)
 
 
 @pytest.mark.parametrize("oracle", ["add-remove", "zcdp", "approximate", "crowd", "sample", "wrong labels"])

@@ -14,7 +14,7 @@ import sulq
 from sulq.local.device import Device
 from sulq.local.lr import at_most_power
 from sulq.oracles.crowd import Crowd
-from tests.effort import most, runs
+from tests.effort import either, most, runs
 
 col = sulq.col
 SCHEMA = sulq.Schema(
@@ -230,16 +230,16 @@ def test_with_enough_people_it_learns_what_there_is() -> None:
 
 
 def test_masked_parity_needs_interaction() -> None:
-    """d = 16, ε = 1, 270,000 people: 12 runs to succeed with probability 0.95 each. More than 6 failures
-    come with a chance below 10⁻⁶; a learner that succeeds half the time fails that often four times in ten."""
+    """d = 16, ε = 1, 270,000 people: each run succeeds with probability 0.95. More than 6 failures in 12 runs, or 5 in 5,
+    come with a chance below 10⁻⁶; a learner that succeeds half the time fails 7 times in 12 four times in ten."""
     secret = tuple(np.random.default_rng(5).integers(0, 2, 16).tolist())
     rows = sulq.theory.masked_parity_rows(secret, 1, 270_000, np.random.default_rng(6))
     source = sulq.open(rows, sulq.theory.masked_parity_schema(16))
-    failures = 0
-    for _ in range(12):
+    tries, failures = either(5, 12), 0
+    for _ in range(tries):
         rule = sulq.theory.MaskedParity(confidence="0.95").learn(source.crowd(epsilon=1))
         failures += (rule.secret, rule.mask) != (secret, 1)
-    assert failures <= 6
+    assert failures <= most(tries, 0.05, alarm=1e-6)
     with pytest.raises(sulq.errors.AdaptivityError):
         sulq.theory.MaskedParity().learn(source.crowd(epsilon=1, interactive=False))
     weak = sulq.theory.MaskedParity(adaptive=False).learn(source.crowd(epsilon=1, interactive=False))

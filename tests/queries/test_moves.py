@@ -18,9 +18,10 @@ from sulq.queries.kernel import Kernel
 from sulq.queries.moves import MovedColumns
 from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope
+from tests.effort import examples
 from tests.queries.random_expressions import SCHEMA, batch_of, row
 
-MANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 POINT = sulq.features("r", "i", "b")
 numbers = st.sampled_from([0.5, -1, 0.1, 3, 2.0**-20, 0])
 

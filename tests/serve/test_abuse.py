@@ -16,6 +16,7 @@ import pytest
 from starlette.requests import Request
 
 import sulq
+from tests.effort import either
 from tests.serve.services import Client, Running, code, counted, running
 
 SICK = counted(where="sick").form
@@ -328,8 +329,8 @@ def test_a_body_in_pieces_is_cut_off_at_the_limit(
 
 
 def test_trying_keys_opens_nothing_and_is_not_remembered(service: Running) -> None:
-    with httpx.Client(base_url=service.url) as thief:
-        for attempt in range(300):
+    with httpx.Client(base_url=service.url, verify=False) as thief:
+        for attempt in range(either(60, 300)):
             guess = f"sulq_{attempt:08x}_{'A' * 43}"
             response = thief.get("/v1/datasets", headers={"authorization": f"Bearer {guess}"})
             assert code(response) == (401, "key_unknown")

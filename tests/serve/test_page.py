@@ -79,7 +79,7 @@ def test_the_question_by_hand_is_answered(tmp_path: Path) -> None:
         secret = service.client("ada").secret
         sent = dict(header.replace("$SULQ_KEY", secret).split(": ", 1) for header in headers)
         url = service.url + urlsplit(address).path
-        response = httpx.post(url, headers=sent, content=words[words.index("-d") + 1])
+        response = httpx.post(url, headers=sent, content=words[words.index("-d") + 1], verify=False)
         assert response.status_code == 200, response.text
         [answer] = response.json()["answers"]
         assert abs(answer["value"] - 500) < 100

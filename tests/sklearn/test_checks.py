@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, all of them.
+"""scikit-learn's own checks: all of them for each estimator, with the thorough effort.
 
 They look at a few dozen rows and want no noise, so epsilon is so large that noise is far below one step of any
 sum. What remains of chance are ties: between equally good questions of a tree, which the checks do not notice,
@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sulq.sklearn
+from tests.effort import EFFORT, covering
 
 COUNTS, NUMBERED, MOMENTS = 1e10, 1e13, 1e16
 """Sums of numbers have finer steps than counts, and those of products finer ones still: epsilon must be larger for
@@ -95,7 +96,17 @@ def exemptions(estimator: Any) -> dict[str, str]:
     return {"check_clustering": LABELS} if isinstance(estimator, KMeans) else {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=exemptions)
+def each_once(every: pytest.MarkDecorator) -> pytest.MarkDecorator:
+    """With the quick effort each estimator and each check, and not each check of each estimator."""
+    names, pairs = every.args[0], list(every.args[1])
+    if EFFORT == "quick":
+        values = [getattr(pair, "values", pair) for pair in pairs]
+        crossed = [{"estimator": type(one).__name__, "check": str(check.func)} for one, check in values]
+        pairs = [pairs[place] for place in covering(crossed, "scikit-learn's checks")]
+    return pytest.mark.parametrize(names, pairs, **every.kwargs)
+
+
+@each_once(parametrize_with_checks(ESTIMATORS, expected_failed_checks=exemptions))
 def test_an_estimator_passes_scikit_learns_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 

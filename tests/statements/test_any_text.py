@@ -10,6 +10,7 @@ from sqlglot import exp
 import sulq
 from sulq.hypotheses import ResultSet
 from sulq.learners.statement import Statement
+from tests.effort import examples
 from tests.statements.corpus import ANSWERED
 from tests.statements.people import SCHEMA, people
 from tests.statements.test_refusals import REFUSED
@@ -138,21 +139,21 @@ def check(text: str) -> None:
         assert sulq.Hypothesis.from_json(found.to_json()) == found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.text(max_size=60))
 def test_any_text_is_answered_or_refused(text: str) -> None:
     check(text)
     check(f"SELECT count(*) FROM p WHERE {text}")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=20))
 def test_any_words_of_sql_are_answered_or_refused(words: list[str]) -> None:
     check(" ".join(words))
     check(f"SELECT count(*), {' '.join(words)} FROM people")
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(TREES),
     st.lists(st.tuples(st.integers(0, 400), st.sampled_from(PIECES)), min_size=1, max_size=3),

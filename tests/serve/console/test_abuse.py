@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.serve.console.visitors import Visitor, console, token_in, visitor
+from tests.serve.console.visitors import Visitor, token_in
 from tests.serve.services import Running
 
 LONG = "9" * 5_000
@@ -64,17 +62,6 @@ FORMS: list[dict[str, object]] = [
     {"name": "*", "cap": "1e400", "every": "1", "scope": "god"},
 ]
 PATHS = ["/d/people/table/cost", "/d/people/tree/cost", "/d/people/caps", "/d/people/verify", "/keys"]
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with console(tmp_path_factory.mktemp("abuse")) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
-def olga(service: Running) -> Visitor:
-    return visitor(service, "olga", owner=True)
 
 
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: address[:40])

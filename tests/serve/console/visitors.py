@@ -16,6 +16,9 @@ import httpx
 from tests.serve.services import Running, running
 
 HOSTILE = "<script>alert('x')</script>\"&{{7*7}}"
+ANALYSTS = ["", "/d/people", "/d/people/table", "/d/people/tree"]
+OWNERS = ["/d/people/budget", "/d/people/questions", "/keys"]
+TABLE = {"by": "plan", "mean": "age", "share": "1/80"}
 
 
 @dataclass
@@ -55,6 +58,11 @@ def visitor(service: Running, name: str = "ada", owner: bool = False, **about: A
     response = someone.post("/sign-in", key=secret)
     assert response.status_code == 303 and response.headers["location"] == "/console"
     return someone
+
+
+def nobody(service: Running) -> httpx.Client:
+    """A browser of somebody who has not signed in."""
+    return httpx.Client(base_url=service.url, timeout=60, verify=False)
 
 
 @contextmanager
