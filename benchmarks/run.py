@@ -17,6 +17,7 @@ import additive
 import beyond
 import cliffs
 import clusters
+import engines
 import growth
 import learners
 import local
@@ -67,6 +68,7 @@ SECTIONS = {
     "samplers": samplers.section,
     "serve": serving.section,
     "serve-timing": serve_timing.section,
+    "engines": engines.section,
 }
 
 

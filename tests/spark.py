@@ -22,7 +22,6 @@ MISSING = "no Spark here: `make spark` installs it"
 SLOW = "a cluster of Spark takes a minute to start: `make test-all` does it"
 SETTINGS = {
     "spark.ui.enabled": "false",
-    "spark.executor.memory": "1g",
     "spark.executor.cores": "1",
     "spark.sql.shuffle.partitions": "5",
     "spark.driver.host": "127.0.0.1",
@@ -45,9 +44,13 @@ def java() -> str | None:
 
 
 class SparkCluster:
-    """A standalone cluster: a master and two workers with one core each."""
+    """A standalone cluster: a master and two workers with one core each.
 
-    def __init__(self) -> None:
+    Args:
+        memory: how much an executor has.
+    """
+
+    def __init__(self, memory: str = "1g") -> None:
         import pyspark
 
         self.folder = Path(tempfile.mkdtemp(prefix="sulq-spark-"))
@@ -56,11 +59,11 @@ class SparkCluster:
         self._processes: list[subprocess.Popen[bytes]] = []
         self.url = self._started("Master", "--port", "0", "--webui-port", "0")
         for _ in range(2):
-            self._started("Worker", "-c", "1", "-m", "1500m", "--webui-port", "0", self.url)
+            self._started("Worker", "-c", "1", "-m", "4g", "--webui-port", "0", self.url)
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master(self.url).appName("sulq tests")
-        for name, value in SETTINGS.items():
+        for name, value in (SETTINGS | {"spark.executor.memory": memory}).items():
             builder = builder.config(name, value)
         self.session = builder.getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")
@@ -95,7 +98,7 @@ class SparkCluster:
         """End one executor as a crash does."""
         executors = [
             pid
-            for pid in _children(self._processes[1].pid)
+            for pid in children(self._processes[1].pid)
             if b"CoarseGrainedExecutorBackend" in _command(pid)
         ]
         os.kill(executors[0], signal.SIGKILL)
@@ -117,7 +120,7 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def _children(parent: int) -> list[int]:
+def children(parent: int) -> list[int]:
     """All processes that a process started, and those that they started."""
     parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
