@@ -162,6 +162,30 @@ def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
     )
 
 
+def public_columns(
+    expression: RowExpression,
+    choices: Mapping[str, RowExpression] | None,
+    beside: RowExpression,
+    on: int,
+    scope: Scope,
+) -> MovedColumns | None:
+    """What depends on nothing but public tables, as 0 times a column plus offsets; None if it depends on more.
+
+    Args:
+        expression: the expression.
+        choices: the choices that it depends on, by key; None if it depends on more.
+        beside: any column.
+        on: the grid of the values.
+        scope: what the expression is read against.
+    """
+    offsets = None if choices is None else public_table(expression, choices, on, scope)
+    if choices is None or offsets is None:
+        return None
+    one = np.ones(len(offsets))
+    moves = Moves(0 * one, offsets, -np.inf * one, np.inf * one, one)
+    return MovedColumns((beside,) * len(offsets), moves, next(iter(choices.values()), None))
+
+
 def public_table(
     expression: RowExpression, choices: Mapping[str, RowExpression], on: int, scope: Scope
 ) -> Floats | None:
