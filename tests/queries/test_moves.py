@@ -147,11 +147,14 @@ def test_what_is_more_than_moving_is_computed_node_by_node(value: Node) -> None:
     assert value.moved(scope) is None
 
 
-@pytest.mark.parametrize("edges", [[3], [-2.5, 0, 1.5, 7], [float(x) for x in range(-40, 40)]])
+@pytest.mark.parametrize("rows", [500, 5000])
+@pytest.mark.parametrize(
+    "edges", [[0.001 * x for x in range(40)], [3], [-2.5, 0, 1.5, 7], [float(x) for x in range(-40, 40)]]
+)
 @pytest.mark.parametrize("inner", [col("i"), col("r"), 3 * col("i") - 7, 0.1 * col("r")])
-def test_bins_are_those_of_a_search(inner: Node, edges: list[float]) -> None:
+def test_bins_are_those_of_a_search(inner: Node, edges: list[float], rows: int) -> None:
     rng = np.random.default_rng(0)
-    table = {"i": rng.integers(-5, 30, 500), "r": rng.uniform(-9, 9, 500)}
+    table = {"i": rng.integers(-5, 30, rows), "r": rng.uniform(-9, 9, rows)}
     people = sulq.open(table, {"i": sulq.Integer(-5, 30), "r": sulq.Real(-9, 9)})
     codes = people.values(sulq.bins(inner, edges))
     reached = np.sum([people.values(inner >= edge) for edge in edges], axis=0)

@@ -240,9 +240,9 @@ def _product(left: Laid, right: Laid, steps: Sequence[Step], weight: Floats | No
 def _numbers(steps: tuple[Step, ...]) -> Floats:
     """Steps as the loops take them: with bounds after the last one alone.
 
-    A step keeps the order of numbers, or turns it round, and so does its rounding. So it makes no difference whether
-    numbers are brought between bounds before it, or between what becomes of those bounds after it. What lies beyond
-    the bounds may become too large to be exact, but it stays beyond them.
+    A step keeps the order of numbers, or turns it round, and so does its rounding. So it makes no difference
+    whether numbers are brought between bounds before it, or between what becomes of those bounds after it.
+    What lies beyond the bounds may become too large to be exact, but it stays beyond them.
     """
     ends, factors = np.array([-math.inf, math.inf]), []
     for factor, low, high in steps:

@@ -189,6 +189,7 @@ INLINE void measure(double *strip, const double *norm, double *lengths) {
     double factor = norm[0];
     if (factor != 1)
         for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_trunc(strip[i] * factor);
+    if (norm[2] == __builtin_inf()) return; /* nothing is too long */
     if (norm[1] == 1)
         for (int64_t i = 0; i < STRIP; i++) lengths[i] += __builtin_fabs(strip[i]);
     else

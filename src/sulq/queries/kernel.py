@@ -180,7 +180,7 @@ def _leaves(part: Node, scope: Scope) -> dict[str, Leaf]:
 
 
 def _sharing(summands: Mapping[str, Summand], scope: Scope) -> dict[str, Summand]:
-    """The same, where single numbers that are summed over several sets of rows are computed once, on all rows."""
+    """The same, but single numbers that are summed over several sets of rows are computed on all rows."""
     alone = {key: summand for key, summand in summands.items() if not summand.groups}
     times = Counter(summand.value.key for summand in alone.values() if summand.value is not None)
 

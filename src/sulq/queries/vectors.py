@@ -58,19 +58,14 @@ class Vector(Node):
 
     @once
     def moved(self, scope: Scope) -> MovedColumns | None:
-        bits, parts = scope.number(self).bits, []
-        each = [part.moved(scope) for part in self.parts]
-        beside = next((moved.leaves[0] for moved in each if moved is not None), None)
-        if beside is None:
-            return None
-        for part, moved in zip(self.parts, each, strict=True):
-            if moved is None:
-                on_grid = public_columns(part, part.choices(), beside, bits, scope)
-            else:
-                on_grid = moved.on(bits - scope.number(part).bits)
-            if on_grid is None:
-                return None
-            parts.append(on_grid)
+        bits, each = scope.number(self).bits, [(part, part.moved(scope)) for part in self.parts]
+        beside = next((moved.leaves[0] for _, moved in each if moved is not None), None)
+        parts = [
+            public_columns(part, part.choices(), beside, bits, scope)
+            if moved is None
+            else moved.on(bits - scope.number(part).bits)
+            for part, moved in each
+        ]
         return joined_moves(parts)
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
