@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -111,6 +112,11 @@ MOVED = sulq.vector(
         for name, at in zip(NAMES, zip(*CENTRES, strict=True), strict=True)
     )
 )
+BINNED = [sulq.bins(name, np.linspace(-100, 100, 33)[1:-1].tolist()) for name in NAMES[:6]]
+PAIRS = [sulq.count(by=list(pair)) for pair in combinations(BINNED, 2)]
+EFFECTS = np.random.default_rng(1).uniform(-1, 1, (len(BINNED), 32)).tolist()
+SCORE = sum(sulq.lookup(each, effect) for each, effect in zip(BINNED, EFFECTS, strict=True)) + 0.25
+RESIDUAL = LABEL - sulq.logistic(SCORE)
 LEARNERS: Mapping[str, tuple[Sequence[Query], Sequence[Query], str | None]] = {
     "Perceptron: the sum of corrections, to the sum of rows": (MISTAKES, [sulq.total(ROW)], None),
     f"Perceptron, denoised at {OTHER}, to itself": (MISTAKES, MISTAKES, OTHER),
@@ -125,6 +131,16 @@ LEARNERS: Mapping[str, tuple[Sequence[Query], Sequence[Query], str | None]] = {
         [sulq.count(by=NEAR), sulq.total(POINT, by=NEAR)],
         None,
     ),
+    "Additive: tables of 15 pairs of binned columns, to 15 totals of those columns by bins of another": (
+        PAIRS,
+        [sulq.total(a.inner, by=b) for a, b in combinations(BINNED, 2)],
+        None,
+    ),
+    "Additive: what is not explained, by bins of each of 6 columns, to one of those columns by the same bins": (
+        [sulq.total(RESIDUAL, by=each) for each in BINNED],
+        [sulq.total("x7", by=each) for each in BINNED],
+        None,
+    ),
 }
 
 BORN, CITY, AMOUNT = col("born"), col("city"), col("x0")
@@ -134,6 +150,7 @@ SIGN = 2 * LABEL - 1
 LEFT, RIGHT = (sulq.features(*half) for half in HALVES)
 GRAM, OUTER = sulq.gram(POINT), sulq.outer(LEFT, RIGHT)
 ERROR = sulq.clip(SIDE, -1, 1) - SIGN
+TENTHS, HUNDREDTHS = (sulq.bins("n", [1000 * i / groups for i in range(1, groups)]) for groups in (10, 100))
 USERS: Mapping[str, tuple[Query | Sequence[Query], Query | Sequence[Query]]] = {
     "a total since a day, to a total": (sulq.total(AMOUNT, where=BORN >= "1980-01-01"), sulq.total(AMOUNT)),
     "ages added up, to a whole number": (sulq.total(AGE), sulq.total("n")),
@@ -188,6 +205,49 @@ USERS: Mapping[str, tuple[Query | Sequence[Query], Query | Sequence[Query]]] = {
     ),
     "a Gram matrix for each city, to one": (sulq.total(GRAM, by="city"), sulq.total(GRAM)),
     "a Gram matrix for each of 160 groups, to one": (sulq.total(GRAM, by=["c", "d", "e"]), sulq.total(GRAM)),
+    "a Gram matrix for each of 10 groups, to one": (sulq.total(GRAM, by=TENTHS), sulq.total(GRAM)),
+    "a Gram matrix for each of 100 groups, to one": (sulq.total(GRAM, by=HUNDREDTHS), sulq.total(GRAM)),
+    "a Gram matrix for each of 1,000 groups, to one": (sulq.total(GRAM, by="n"), sulq.total(GRAM)),
+    "the Gram matrix of rows on one side of a halfspace, to that of rows where a flag is set": (
+        sulq.total(GRAM, where=SIDE > 0),
+        sulq.total(GRAM, where=SOME),
+    ),
+    "the Gram matrix of eight numbers and a code, one-hot, to that of sixteen numbers": (
+        sulq.total(sulq.gram(sulq.vector(LEFT, sulq.one_hot("c")))),
+        sulq.total(GRAM),
+    ),
+    "the product of three columns, to a column": (
+        sulq.total(sulq.features("x0") * sulq.features("x1") * sulq.features("x2")),
+        sulq.total(AMOUNT),
+    ),
+    "one of three columns, by nested conditions, to three columns": (
+        sulq.total(sulq.where(SOME, "x0", sulq.where("p", "x1", sulq.where("q", "x2", 0)))),
+        [sulq.total("x0"), sulq.total("x1"), sulq.total("x2")],
+    ),
+    "a number or nothing, in groups, to a number in groups": (
+        sulq.total(sulq.where(SOME, AMOUNT, 0), by="c"),
+        sulq.total(AMOUNT, by="c"),
+    ),
+    "one number or another, in groups of two codes, to both in groups of one": (
+        sulq.total(sulq.where(SOME, "x0", "x1"), by=["c", "d"]),
+        [sulq.total("x0", by="c"), sulq.total("x1", by="c")],
+    ),
+    "averages by two codes, to averages by one": (
+        sulq.mean(AMOUNT, by=["c", "d"]),
+        sulq.mean(AMOUNT, by="c"),
+    ),
+    "averages by two codes of some rows, to averages by one": (
+        sulq.mean(AMOUNT, by=["c", "d"], where=SOME),
+        sulq.mean(AMOUNT, by="c"),
+    ),
+    "counts for quantiles, of 256 bins, to counts of 8": (
+        sulq.count(by=sulq.bins(AMOUNT, np.linspace(-100, 100, 257)[1:-1].tolist())),
+        sulq.count(by=sulq.bins(AMOUNT, np.linspace(-100, 100, 9)[1:-1].tolist())),
+    ),
+    "counts for quantiles by a code, to counts for quantiles": (
+        sulq.count(by=["c", sulq.bins(AMOUNT, np.linspace(-100, 100, 257)[1:-1].tolist())]),
+        sulq.count(by=sulq.bins(AMOUNT, np.linspace(-100, 100, 257)[1:-1].tolist())),
+    ),
     "an outer product, clipped, of some rows, in groups, to an outer product": (
         sulq.total(sulq.clip(OUTER, -0.3, 0.3), where=SOME, by="c"),
         sulq.total(OUTER),

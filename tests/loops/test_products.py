@@ -44,6 +44,25 @@ def test_matrices_are_written_alike(seed: int, n: int, width: int, kind: str) ->
         compiled.written(columns, np.empty((width + 1, max(n, compiled.STRIP))))
 
 
+@built
+@given(st.integers(0, 2**32), rows, st.integers(1, 9), kinds)
+def test_columns_are_combined_alike(seed: int, n: int, width: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    columns, weights = matrix(rng, n, width, kind), rng.integers(-999, 999, width).astype(np.float64)
+    same(compiled.combined(columns, weights), plain.combined(columns, weights))
+    with pytest.raises(ValueError):
+        compiled.combined(matrix(rng, compiled.STRIP, width, kind), weights[:-1])
+
+
+@built
+def test_what_lies_far_beyond_bounds_is_brought_to_them() -> None:
+    """Bounds that were meant for small numbers are reached by numbers that grow beyond what is exact."""
+    column = [np.array([0.0, 3.0, -3.0, 2.0**18, -(2.0**18)] * 200)]
+    steps = [loops.Step(1.0, -5.0, 2.0), loops.Step(2.0**34, high=2.0**34), loops.Step(0.5), loops.Step(-3.0)]
+    for few in (steps[:2], steps[:3], steps):
+        same(compiled.product(column, column, few), plain.product(column, column, few))
+
+
 def test_rows_are_no_longer_than_their_norm() -> None:
     rows_of = loops.Moved([np.array([3.0, 300.0]), np.array([4.0, -400.0])], norms=[loops.Norm(1.0, 2, 10.0)])
     assert loops.written(rows_of, np.empty((2, 2))).tolist() == [[3.0, 6.0], [4.0, -8.0]]

@@ -47,6 +47,23 @@ def test_tables_are_the_same_however_many_are_counted_together(monkeypatch: pyte
     assert found.count(found[0]) == len(found)
 
 
+def test_one_number_summed_over_several_sets_of_rows_is_computed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = {"x": [0.5, -2.0, 7.0, 1.0], "y": [True, False, True, False]}
+    people = sulq.open(rows, {"x": sulq.Real(-8, 8), "y": sulq.Boolean()})
+    side, computed = sulq.dot(sulq.features("x"), [2.0]), []
+    whole = people.values(side)
+    value = type(side).value
+    monkeypatch.setattr(
+        type(side), "value", lambda self, batch: (computed.append(batch.rows), value(self, batch))[1]
+    )
+    signs = np.where(rows["y"], 1, -1)
+    [answer] = people.exact().ask(sulq.Round([sulq.total(sulq.where("y", side, -side))]))
+    assert answer.value == (signs * whole).sum()
+    assert computed == [4]
+
+
 def test_the_more_rows_the_more_is_counted_together() -> None:
     schema = sulq.Schema({f"c{i}": sulq.Category([f"v{j}" for j in range(8)]) for i in range(12)})
     parts = [part for name in schema for part in sulq.count(by=name).parts]

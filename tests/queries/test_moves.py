@@ -33,7 +33,7 @@ def moving(draw: st.DrawFn, depth: int = 4) -> Node:
         return draw(st.sampled_from([POINT, sulq.vector("r", "i", "b"), sulq.vector("i", "b", "i")]))
     inner = draw(moving(depth - 1))
     centres = [[draw(numbers) for _ in range(3)] for _ in range(2)]
-    match draw(st.integers(0, 11)):
+    match draw(st.integers(0, 13)):
         case 0:
             return inner - sulq.vector(*centres[0])
         case 1:
@@ -56,6 +56,10 @@ def moving(draw: st.DrawFn, depth: int = 4) -> Node:
             return sulq.features(inner)
         case 10:
             return sulq.vector(col("r") * col("r"), sulq.features(sulq.clip(col("i") - 0.3, -1, 1)), "b")
+        case 11:
+            return sulq.vector(sulq.clip(col("r") - 0.3, -1, 1), sulq.one_hot("b"))
+        case 12:
+            return sulq.vector(sulq.lookup("b", [0.1, -3]), "i", draw(numbers))
         case _:
             return inner + draw(numbers)
 
@@ -116,10 +120,26 @@ def test_what_learners_ask_of_vectors_is_made_in_one_pass(value: Node) -> None:
 @pytest.mark.parametrize(
     "value",
     [
+        sulq.vector(POINT, 1),
+        sulq.vector("r", sulq.one_hot("c")),
+        sulq.vector(sulq.lookup("b", [0.1, 7]), POINT - sulq.lookup("b", [(0, 0, 0), (1, 2, 3)]), -2.5),
+    ],
+)
+def test_public_numbers_beside_columns_are_made_in_the_same_pass(value: Node) -> None:
+    scope = Scope(SCHEMA)
+    moved = value.moved(scope)
+    assert moved is not None
+    assert len(moved.leaves) == scope.number(value).width
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
         POINT + sulq.vector("r", "i", "b"),
         sulq.clip(sulq.where("b", POINT, -POINT), -0.1, 0.1),
         POINT - sulq.lookup("b", [(0, 0, 0), (1, 1, 1)]) - sulq.lookup("c", [(0, 0, 0)] * 4),
-        sulq.vector("r", sulq.one_hot("c")),
+        sulq.vector("r", sulq.one_hot("c"), sulq.one_hot("b")),
+        sulq.vector(1, sulq.one_hot("c")),
     ],
 )
 def test_what_is_more_than_moving_is_computed_node_by_node(value: Node) -> None:
@@ -128,11 +148,14 @@ def test_what_is_more_than_moving_is_computed_node_by_node(value: Node) -> None:
     assert value.moved(scope) is None
 
 
-@pytest.mark.parametrize("edges", [[3], [-2.5, 0, 1.5, 7], [float(x) for x in range(-40, 40)]])
+@pytest.mark.parametrize("rows", [500, 5000])
+@pytest.mark.parametrize(
+    "edges", [[0.001 * x for x in range(40)], [3], [-2.5, 0, 1.5, 7], [float(x) for x in range(-40, 40)]]
+)
 @pytest.mark.parametrize("inner", [col("i"), col("r"), 3 * col("i") - 7, 0.1 * col("r")])
-def test_bins_are_those_of_a_search(inner: Node, edges: list[float]) -> None:
+def test_bins_are_those_of_a_search(inner: Node, edges: list[float], rows: int) -> None:
     rng = np.random.default_rng(0)
-    table = {"i": rng.integers(-5, 30, 500), "r": rng.uniform(-9, 9, 500)}
+    table = {"i": rng.integers(-5, 30, rows), "r": rng.uniform(-9, 9, rows)}
     people = sulq.open(table, {"i": sulq.Integer(-5, 30), "r": sulq.Real(-9, 9)})
     codes = people.values(sulq.bins(inner, edges))
     reached = np.sum([people.values(inner >= edge) for edge in edges], axis=0)

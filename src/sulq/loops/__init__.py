@@ -10,6 +10,7 @@ from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 if LIBRARY is None:
     from sulq.loops.plain import (
         codes_of_entries,
+        combined,
         cut_csv,
         echelon,
         gather_csv,
@@ -25,6 +26,7 @@ if LIBRARY is None:
 else:
     from sulq.loops.compiled import (
         codes_of_entries,
+        combined,
         cut_csv,
         echelon,
         gather_csv,
@@ -49,6 +51,7 @@ __all__ = [
     "Step",
     "Taken",
     "codes_of_entries",
+    "combined",
     "cut_csv",
     "echelon",
     "gather_csv",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ def _loaded() -> ctypes.CDLL | None:
             whole,
             address,
         ],
+        "combined": [Laid, whole, address, address, address],
         "nearest": [Laid, whole, address, address, whole, address, address],
         "echelon": [address, whole, whole, whole, address],
         "cut_csv": [address, whole, ctypes.c_uint8, *[whole] * 2, address, *[whole] * 2, *[address] * 3],
@@ -130,7 +132,7 @@ def grouped_product(
     b = a if right is left else Laid.of(right)
     if _thin(a) or _thin(b):
         return plain.grouped_product(left, right, code, size, steps, weight)
-    codes, numbers = np.ascontiguousarray(code, dtype=np.uint32), np.array(steps, dtype=np.float64)
+    codes, numbers = np.ascontiguousarray(code, dtype=np.uint32), _numbers(tuple(steps))
     if len(codes) != a.rows or (a.rows and codes.max() >= size):
         raise ValueError(f"{len(codes)} codes do not say in which of {size} groups {a.rows} rows are")
     wide = -(-b.width // LANES) * LANES
@@ -138,7 +140,7 @@ def grouped_product(
     at_once = max(STRIP, min(LINES, IN_CACHE // (wide + tall)) // STRIP * STRIP)
     room = _room(a.width + b.width + (wide + tall) * at_once // STRIP)
     sums, weights = np.zeros((size, a.width, wide)), _weights(weight)
-    about = (at(codes), size, None if weights is None else at(weights), at(numbers), len(steps), at_once)
+    about = (at(codes), size, None if weights is None else at(weights), at(numbers), len(numbers), at_once)
     LIBRARY.grouped_product(a, b, a.rows, *about, at(room), wide, at(sums))
     return sums[:, :, : b.width]
 
@@ -152,6 +154,17 @@ def written(matrix: Matrix, out: Floats) -> Floats:
     room = _room(seen.width)
     LIBRARY.written(seen, seen.rows, at(room), at(out))
     return out
+
+
+def combined(matrix: Matrix, weights: Floats) -> Floats:
+    seen = Laid.of(matrix)
+    if _thin(seen):
+        return plain.combined(matrix, weights)
+    if len(weights) != seen.width:
+        raise ValueError(f"{len(weights)} weights do not fit {seen.width} columns")
+    each, sums, room = np.ascontiguousarray(weights, dtype=np.float64), np.empty(seen.rows), _room(seen.width)
+    LIBRARY.combined(seen, seen.rows, at(each), at(room), at(sums))
+    return sums
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
@@ -215,12 +228,30 @@ def _product(left: Laid, right: Laid, steps: Sequence[Step], weight: Floats | No
     room = _room(left.width + right.width)
     weights = _weights(weight)
     each = None if weights is None else at(weights)
-    if steps:
-        numbers = np.array(steps, dtype=np.float64)
-        LIBRARY.stepped_product(left, right, left.rows, each, at(numbers), len(steps), at(room), at(sums))
+    numbers = _numbers(tuple(steps))
+    if len(numbers):
+        LIBRARY.stepped_product(left, right, left.rows, each, at(numbers), len(numbers), at(room), at(sums))
     else:
         LIBRARY.product(left, right, left.rows, each, at(room), at(sums))
     return sums
+
+
+@lru_cache
+def _numbers(steps: tuple[Step, ...]) -> Floats:
+    """Steps as the loops take them: with bounds after the last one alone.
+
+    A step keeps the order of numbers, or turns it round, and so does its rounding. So it makes no difference
+    whether numbers are brought between bounds before it, or between what becomes of those bounds after it.
+    What lies beyond the bounds may become too large to be exact, but it stays beyond them.
+    """
+    ends, factors = np.array([-math.inf, math.inf]), []
+    for factor, low, high in steps:
+        ends = np.sort(plain.stepped(ends, [Step(factor)])).clip(low, high)
+        factors += [factor] if factor != 1 else []
+    if not factors and np.isinf(ends).all():
+        return np.zeros((0, 3))
+    free = [(factor, -math.inf, math.inf) for factor in factors or [1.0]]
+    return np.array([*free[:-1], (free[-1][0], *ends)])
 
 
 def _weights(weight: Floats | None) -> Floats | None:

@@ -15,7 +15,7 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16, TALL = 4, BROAD = 2, MOVES = 8 };
+enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16, TALL = 4, BROAD = 2, MOVES = 9 };
 enum { LINES = 8192 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
@@ -27,7 +27,8 @@ typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
 enum kind { DOUBLES, SHORTS, MEMBERS, INTS };
 
 /* What becomes of rows. First they move: `moves` has MOVES numbers for each column, a factor, two bounds, another factor,
-   whether to square, a middle, a stretch and a last factor, before and after which they are whole numbers. Between the first factor and the bounds an offset is added: `offsets` has one for
+   whether to square, a middle, a stretch, a last factor, before and after which they are whole numbers, and whether the
+   column stays as it is. Between the first factor and the bounds an offset is added: `offsets` has one for
    each of its codes, of which there are `codes`, with room for CODES. Then each is multiplied by its weight, if there are
    any. Then they are shortened: `norms` has a factor, an order and a limit for each of `many` norms. */
 typedef struct {
@@ -166,6 +167,7 @@ INLINE void move(double *strip, const double *by, const int64_t *code, const dou
         for (int64_t i = 0; i < STRIP; i++) offset[i] = first;
         for (int64_t e = 1; e < codes; e++) {
             double other = offsets[e];
+            if (other == first) continue;
             for (int64_t i = 0; i < STRIP; i++) offset[i] = code[i] == e ? other : offset[i];
         }
     }
@@ -187,6 +189,7 @@ INLINE void measure(double *strip, const double *norm, double *lengths) {
     double factor = norm[0];
     if (factor != 1)
         for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_trunc(strip[i] * factor);
+    if (norm[2] == __builtin_inf()) return; /* nothing is too long */
     if (norm[1] == 1)
         for (int64_t i = 0; i < STRIP; i++) lengths[i] += __builtin_fabs(strip[i]);
     else
@@ -222,7 +225,7 @@ INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
         for (int64_t i = 0; i < rows; i++) code[i] = how.code[start + i];
     for (int64_t j = 0; j < from.width; j++) {
         double *strip = strips + j * STRIP;
-        if (how.moves) move(strip, how.moves + MOVES * j, code, how.offsets + j * CODES, how.codes);
+        if (how.moves && !how.moves[MOVES * j + MOVES - 1]) move(strip, how.moves + MOVES * j, code, how.offsets + j * CODES, how.codes);
         for (int64_t i = 0; i < STRIP && how.weight; i++) strip[i] *= weight[i];
         if (how.many) measure(strip, how.norms, lengths);
     }
@@ -306,26 +309,23 @@ INLINE double between(double value, double low, double high) {
     return raised > high ? high : raised;
 }
 
-/* The same for one other strip, but after each step products are brought between bounds, its other two numbers. */
+/* The same for one other strip, but after the last step products are brought between bounds, its other two numbers. */
 INLINE void bounded_sums(const double *a, const double *b, const double *weight, const double *steps, int64_t many,
                          lanes *sums) {
-    double values[STRIP], low = steps[1], high = steps[2];
-    if (steps[0] == 1)
+    const double *last = steps + 3 * (many - 1);
+    double values[STRIP], factor = last[0], low = last[1], high = last[2];
+    if (many == 1 && factor == 1) {
         for (int64_t r = 0; r < STRIP; r++) values[r] = between(a[r] * b[r], low, high);
-    else
+    } else if (many == 1) {
         for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(a[r] * b[r]), low, high);
-    for (int64_t k = 1; k < many; k++) {
-        double factor = steps[3 * k], least = steps[3 * k + 1], most = steps[3 * k + 2];
-        double next = k + 1 < many ? steps[3 * k + 3] : 0.5;
-        int free = least == -__builtin_inf() && most == __builtin_inf();
+    } else if (many == 2 && factor == __builtin_trunc(factor)) {
         /* To a coarser grid, and then times a whole number: together, because little is left to do for each. */
-        if (free && next == __builtin_trunc(next)) {
-            k++, least = steps[3 * k + 1], most = steps[3 * k + 2];
-            for (int64_t r = 0; r < STRIP; r++)
-                values[r] = between(__builtin_trunc(values[r] * factor) * next, least, most);
-        } else {
-            for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(values[r] * factor), least, most);
-        }
+        for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(a[r] * b[r]) * factor, low, high);
+    } else {
+        for (int64_t r = 0; r < STRIP; r++) values[r] = __builtin_trunc(a[r] * b[r]);
+        for (int64_t k = 1; k < many; k++)
+            for (int64_t r = 0; r < STRIP; r++) values[r] = __builtin_trunc(values[r] * steps[3 * k]);
+        for (int64_t r = 0; r < STRIP; r++) values[r] = between(values[r], low, high);
     }
     /* Several at a time: single ones would wait for the addition before. */
     for (int64_t r = 0; r < STRIP; r += WIDE * LANES)
@@ -336,15 +336,15 @@ INLINE void bounded_sums(const double *a, const double *b, const double *weight,
     for (int t = 1; t < WIDE; t++) sums[0] += sums[t];
 }
 
-/* Adds the same to `out`, but of products that take some steps row by row before they are weighed and added up. */
+/* Adds the same to `out`, but of products that take some steps, at least one, row by row before they are weighed and added
+   up. None but the last step has bounds. */
 FAST void stepped_product(matrix left, matrix right, int64_t n, const double *weight, const double *steps,
                           int64_t many, double *room, double *out) {
     double weights[STRIP] = {0};
     const double *w = weight ? weights : 0;
-    int same = left.columns == right.columns, bounded = 0;
+    int same = left.columns == right.columns;
+    int bounded = steps[3 * many - 2] > -__builtin_inf() || steps[3 * many - 1] < __builtin_inf();
     double *down = room, *across = room + left.width * STRIP;
-    for (int64_t k = 0; k < many; k++)
-        bounded |= steps[3 * k + 1] > -__builtin_inf() || steps[3 * k + 2] < __builtin_inf();
     int64_t at_once = bounded ? 1 : WIDE;
     for (int64_t start = 0; start < n; start += STRIP) {
         int64_t rows = n - start < STRIP ? n - start : STRIP;
@@ -469,6 +469,20 @@ FAST void grouped_product(matrix left, matrix right, int64_t n, const uint32_t *
             else if (w) add_group(a, left.width, b, wide, same, w, end - r, steps, 0, table);
             else add_group(a, left.width, b, wide, same, 0, end - r, steps, 0, table);
         }
+    }
+}
+
+/* Writes to `out` the sum of the columns of a matrix of n rows, each times its weight. */
+FAST void combined(matrix from, int64_t n, const double *weights, double *room, double *out) {
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        double sums[STRIP] = {0};
+        pack(from, start, rows, room);
+        for (int64_t j = 0; j < from.width; j++) {
+            double weight = weights[j];
+            for (int64_t i = 0; i < STRIP; i++) sums[i] += weight * room[j * STRIP + i];
+        }
+        memcpy(out + start, sums, sizeof(double) * (size_t)rows);
     }
 }
 

@@ -42,7 +42,7 @@ class Movement(ctypes.Structure):
             offsets[:, :codes] = m.offsets
             end = Finish.nothing(width) if m.finish is None else m.finish
             moves = (m.factors, m.low, m.high, m.coarser, end.squared, end.middle, end.stretch, end.grid)
-            each = np.stack(moves, axis=1, dtype=np.float64)
+            each = np.stack((*moves, m.still), axis=1, dtype=np.float64)
             kept += [each, offsets]
             movement.moves, movement.offsets, movement.codes = at(each), at(offsets), codes
         if moved.code is not None:

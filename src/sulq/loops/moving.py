@@ -68,6 +68,14 @@ class Moves:
     coarser: Floats
     finish: Finish | None = None
 
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """For each column, whether it stays as it is."""
+        end = Finish.nothing(len(self.factors)) if self.finish is None else self.finish
+        free = np.isinf(self.low) & np.isinf(self.high) & ~self.offsets.any(axis=1) & ~end.squared
+        ones = (self.factors == 1) & (self.coarser == 1) & (end.stretch == 1) & (end.grid == 1)
+        return np.asarray(free & ones & (end.middle == 0))
+
 
 class Norm(NamedTuple):
     """A vector times `factor`, truncated towards zero, and shortened where it is longer than `limit`."""

@@ -171,6 +171,15 @@ def written(matrix: Matrix, out: Floats) -> Floats:
     return out
 
 
+def combined(matrix: Matrix, weights: Floats) -> Floats:
+    """For each row the sum of its numbers, each times the weight of its column.
+
+    >>> combined([np.array([1, 2]), np.array([5, 6])], np.array([1.0, 10.0])).tolist()
+    [51.0, 62.0]
+    """
+    return np.asarray(weights @ _rows(matrix))
+
+
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
     """The centre nearest to each point; of several equally near, the first."""
     scores = (-2.0 * centres) @ _rows(points) + (centres * centres).sum(axis=1)[:, np.newaxis]

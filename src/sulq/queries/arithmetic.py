@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from sulq.dates import Date
 from sulq.errors import QueryError, SchemaError
+from sulq.loops import Step
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.facts import Code, Number, common_bits, factors, flag, number, square_of_sum, widened
 from sulq.queries.moves import MovedColumns, public_table
 from sulq.queries.node import Node
-from sulq.queries.scope import Batch, Scope, Values, once
+from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.schema import text
 from sulq.wire import shown
 
@@ -108,6 +109,14 @@ class Multiply(Node):
             return built
         sides = batch.number(self.left, left.bits), batch.number(self.right, right.bits)
         return np.multiply(*sides, out=batch.room(self, max(left.width, right.width)))
+
+    def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
+        left, right = self._factors(batch.scope)
+        single = left.width == right.width == 1 and not steps and weight is None
+        if not single or batch.knows(self) or self.moved(batch.scope) is not None:
+            return super().sums(batch, steps, weight)
+        # The products of single numbers are added up as they are made.
+        return np.asarray(batch.number(self.left, left.bits)[0] @ batch.number(self.right, right.bits).T)
 
     @once
     def moved(self, scope: Scope) -> MovedColumns | None:

@@ -14,7 +14,7 @@ from sulq import loops
 from sulq.errors import QueryError
 from sulq.queries.expressions import named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, one_of
-from sulq.queries.node import Node
+from sulq.queries.node import MANY_ROWS, Node
 from sulq.queries.public import public_list, public_numbers
 from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
@@ -23,7 +23,8 @@ from sulq.renamed import moved
 FEW_EDGES = 32
 """Values are compared with each of so few edges, which takes less time than to search among them."""
 FEW_VALUES = 2**16
-"""So few possible values are looked up in a table."""
+"""So few possible values, or ranges of values, are looked up in a table."""
+FEW_STEPS = 8  # edges within a range, which are compared with one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,29 +51,35 @@ class Bins(Node):
         return Code(len(names) + 1, (f"below {names[0]}", *between, f"{names[-1]} and up"))
 
     def value(self, batch: Batch) -> Values:
-        table, facts = self._table(batch.scope), batch.scope.number(self.inner)
-        if table is not None:
-            values = np.atleast_2d(batch.value(self.inner))[0]
-            if facts.low[0] != 0 or values.dtype.kind not in "iu":
-                values = values.astype(np.int64) - facts.low[0]
-            return np.asarray(table.take(values))
-        edges, values = self._on_grid(batch.scope), batch.number(self.inner)[0]
-        if len(edges) > FEW_EDGES:
-            return np.asarray(np.searchsorted(edges, values, side="right"))
-        codes = np.zeros(batch.rows, dtype=np.uint8)
-        for edge in edges:
-            codes += values >= edge
-        return codes
+        edges, facts = self._on_grid(batch.scope), batch.scope.number(self.inner)
+        many = facts.high[0] - facts.low[0] >= FEW_VALUES
+        if many and len(edges) <= FEW_EDGES:
+            numbers, codes = batch.number(self.inner)[0], np.zeros(batch.rows, dtype=np.uint8)
+            for edge in edges:
+                codes += numbers >= edge
+            return codes
+        values = np.atleast_2d(batch.value(self.inner))[0]
+        if not many or batch.rows >= MANY_ROWS:
+            values = values if values.dtype.kind in "iu" else values.astype(np.int64)
+            least, shift, steps = self._table(batch.scope)
+            if steps <= FEW_STEPS:
+                codes, beyond = least.take(values >> shift if shift else values), np.append(edges, np.inf)
+                for _ in range(steps):
+                    codes += values >= beyond.take(codes)
+                return np.asarray(codes)
+        return np.asarray(np.searchsorted(edges, values, side="right"))
 
     @once
-    def _table(self, scope: Scope) -> Values | None:
-        """The bin of every possible value, if those are few."""
-        facts = scope.number(self.inner)
+    def _table(self, scope: Scope) -> tuple[Values, int, int]:
+        """The bin of the least value in each of few ranges, the bits of a range, and its most edges."""
+        facts, edges = scope.number(self.inner), self._on_grid(scope)
         low, high = int(facts.low[0]), int(facts.high[0])
-        if high - low >= FEW_VALUES:
-            return None
-        codes = np.searchsorted(self._on_grid(scope), np.arange(low, high + 1), side="right")
-        return codes.astype(np.min_scalar_type(len(self.edges)))
+        shift = max(0, (max(high, 0) - min(low, 0)).bit_length() - FEW_VALUES.bit_length() + 1)
+        ranges = np.arange(min(low, 0) >> shift, (max(high, 0) >> shift) + 1, dtype=np.int64)
+        least = np.searchsorted(edges, ranges << shift, side="right")
+        most = np.searchsorted(edges, ((ranges + 1) << shift) - 1, side="right") if shift else least
+        least_first = np.roll(least, int(ranges[0]))  # those below 0 come last, where NumPy looks for them
+        return least_first.astype(np.min_scalar_type(len(edges))), shift, int((most - least).max())
 
     @once
     def _on_grid(self, scope: Scope) -> Floats:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +79,7 @@ class Kernel:
             scope.number(part)
         self.leaves = {key: leaf for part in parts for key, leaf in _leaves(part, scope).items()}
         self._apart = [apart(part, scope) for part in parts]
-        summands = {key: summand for separated in self._apart for key, summand in separated.summands.items()}
+        summands = _sharing({key: each for part in self._apart for key, each in part.summands.items()}, scope)
         cells = JOINT_CELLS if rows < MANY_ROWS else MANY_JOINT_CELLS
         tables = ((summand, _table(summand, scope, cells)) for summand in summands.values())
         self._tables = {summand.key: (summand, table) for summand, table in tables if table is not None}
@@ -198,6 +200,21 @@ def _added(
 
 def _leaves(part: Node, scope: Scope) -> dict[str, Leaf]:
     return scope.remember((part.key, "leaves"), part.leaves)
+
+
+def _sharing(summands: Mapping[str, Summand], scope: Scope) -> dict[str, Summand]:
+    """The same, but single numbers that are summed over several sets of rows are computed on all rows."""
+    alone = {key: summand for key, summand in summands.items() if not summand.groups}
+    times = Counter(summand.value.key for summand in alone.values() if summand.value is not None)
+
+    def shared(summand: Summand) -> bool:
+        value = summand.value
+        return value is not None and times[value.key] > 1 and scope.number(value).width == 1
+
+    return {
+        key: replace(summand, shared=True) if key in alone and shared(summand) else summand
+        for key, summand in summands.items()
+    }
 
 
 def _table(summand: Summand, scope: Scope, cells: int) -> Marginals | None:

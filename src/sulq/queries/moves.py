@@ -133,8 +133,11 @@ def grid_factor(shift: int) -> float:
     return float(2.0 ** max(-64, min(shift, 64)))
 
 
-def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
-    """Vectors laid end to end; None if their offsets depend on several choices."""
+def joined_moves(vectors: Sequence[MovedColumns | None]) -> MovedColumns | None:
+    """Vectors laid end to end; None if one is not known, or offsets depend on several choices."""
+    parts = [part for part in vectors if part is not None]
+    if len(parts) < len(vectors):
+        return None
     choices = {part.choice.key: part.choice for part in parts if part.choice is not None}
     if len(choices) > 1 or any(part.weight is not None for part in parts):
         return None
@@ -160,6 +163,30 @@ def joined_moves(parts: Sequence[MovedColumns]) -> MovedColumns | None:
         next(iter(choices.values()), None),
         still=all(part.still for part in parts),
     )
+
+
+def public_columns(
+    expression: RowExpression,
+    choices: Mapping[str, RowExpression] | None,
+    beside: RowExpression | None,
+    on: int,
+    scope: Scope,
+) -> MovedColumns | None:
+    """What depends on public tables alone, as 0 times a column plus offsets; None if it depends on more.
+
+    Args:
+        expression: the expression.
+        choices: the choices that it depends on, by key; None if it depends on more.
+        beside: any column; None if there is none.
+        on: the grid of the values.
+        scope: what the expression is read against.
+    """
+    offsets = None if choices is None else public_table(expression, choices, on, scope)
+    if choices is None or offsets is None or beside is None:
+        return None
+    one = np.ones(len(offsets))
+    moves = Moves(0 * one, offsets, -np.inf * one, np.inf * one, one)
+    return MovedColumns((beside,) * len(offsets), moves, next(iter(choices.values()), None))
 
 
 def public_table(

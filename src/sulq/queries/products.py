@@ -46,11 +46,12 @@ class Dot(Node):
 
     def value(self, batch: Batch) -> Values:
         left, right = self._factors(batch.scope)
-        a = batch.number(self.left, left.bits)
         if (right.low == right.high).all():
-            products = right.low.astype(np.float64) @ a
+            columns = self.left.coordinates(batch, left.bits)
+            products = loops.combined(columns, right.low.astype(np.float64))
         else:
-            products = np.einsum("ij,ij->j", a, batch.number(self.right, right.bits))
+            sides = batch.number(self.left, left.bits), batch.number(self.right, right.bits)
+            products = np.einsum("ij,ij->j", *sides)
         coarser = batch.scope.number(self).bits - left.bits - right.bits
         return products if coarser == 0 else np.trunc(products * 2.0**coarser)
 
@@ -167,7 +168,8 @@ class Gram(Node):
         """The sums of the rows with each code, one after the other; otherwise as `sums`."""
         x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
         i, j = _triangle(len(x))
-        return loops.grouped_product(x, x, code, size, steps, weight)[:, i, j].ravel()
+        tables = loops.grouped_product(x, x, code, size, steps, weight)
+        return tables.reshape(size, -1).take(i * len(x) + j, axis=1).ravel()
 
     def breadth(self, scope: Scope) -> int:
         return self.inner.densest(scope)

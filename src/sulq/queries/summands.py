@@ -32,6 +32,7 @@ class Summand:
         weights: single numbers that each row's value is multiplied by, each with the grid it is taken on.
         steps: what the value goes through on every row before it is multiplied and added up.
         value: what is added up; None stands for 1, so that rows are counted.
+        shared: whether other sums of the same value, over other rows, are asked for at the same time.
     """
 
     conditions: tuple[Node, ...] = ()
@@ -39,6 +40,7 @@ class Summand:
     weights: tuple[tuple[Node, int], ...] = ()
     steps: tuple[Step, ...] = ()
     value: Node | None = None
+    shared: bool = False
 
     @cached_property
     def key(self) -> str:
@@ -55,8 +57,10 @@ class Summand:
     @property
     def masked(self) -> bool:
         """Whether all rows are summed, those that do not count times 0, because taking rows of columns costs
-        more.
+        more, or to compute a value twice does.
         """
+        if self.shared:
+            return True
         parts = self.value.parts if isinstance(self.value, Vector) else (self.value,)
         return not self.groups and all(isinstance(part, Leaf) for part in parts)
 

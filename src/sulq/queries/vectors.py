@@ -13,7 +13,7 @@ from sulq import loops
 from sulq.errors import QueryError
 from sulq.queries.expressions import Constant, col, measured, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
-from sulq.queries.moves import MovedColumns, column_sums, grid_factor, joined_moves, regrid
+from sulq.queries.moves import MovedColumns, column_sums, grid_factor, joined_moves, public_columns, regrid
 from sulq.queries.node import Leaf, Node, Operand
 from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
@@ -58,13 +58,14 @@ class Vector(Node):
 
     @once
     def moved(self, scope: Scope) -> MovedColumns | None:
-        bits, parts = scope.number(self).bits, []
-        for part in self.parts:
-            moved = part.moved(scope)
-            finer = None if moved is None else moved.on(bits - scope.number(part).bits)
-            if finer is None:
-                return None
-            parts.append(finer)
+        bits, each = scope.number(self).bits, [(part, part.moved(scope)) for part in self.parts]
+        beside = next((moved.leaves[0] for _, moved in each if moved is not None), None)
+        parts = [
+            public_columns(part, part.choices(), beside, bits, scope)
+            if moved is None
+            else moved.on(bits - scope.number(part).bits)
+            for part, moved in each
+        ]
         return joined_moves(parts)
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:

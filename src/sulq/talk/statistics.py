@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from sulq.talk.laws import Exactly, Noise, PlainLaw, Ratio, shaped
 Steps = NDArray[np.object_]
 MOST_LABELS = 4096
 """The places of an axis are named if they are no more than this."""
+SAFE_BITS = 500
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,25 @@ def _labels(group: Node, scope: Scope) -> tuple[str, ...] | None:
 
 def _released(scope: Scope, part: Node, steps: Steps, noise: Distribution | None) -> KnownSum:
     """The sum of one part of a query, as the nearest floats, with the noise that is in it."""
-    unit = scope.number(part).unit
+    facts = scope.number(part)
+    law = Exactly() if noise is None else Noise.of(noise, facts.unit, len(steps))
+    return KnownSum(nearest_floats(steps, facts.bits), law)
+
+
+def nearest_floats(steps: Steps, bits: int) -> NDArray[np.float64]:
+    """The floats nearest to whole numbers of steps of a grid.
+
+    Args:
+        steps: the whole numbers.
+        bits: the grid is 2 to the power of minus this.
+
+    >>> nearest_floats(np.array([3, 2**60 + 1], dtype=object), 1).tolist()
+    [1.5, 5.764607523034235e+17]
+    """
+    with suppress(OverflowError):
+        floats = steps.astype(np.float64)
+        if max(abs(bits), np.log2(np.abs(floats).max(initial=1))) < SAFE_BITS:
+            return np.ldexp(floats, -bits)  # rounded once: nothing is near the ends of the range of floats
+    unit = Fraction(2) ** -bits
     times, over = unit.numerator, unit.denominator  # whole numbers are much faster than fractions
-    values = np.array([int(step) * times / over for step in steps], dtype=np.float64)
-    return KnownSum(values, Exactly() if noise is None else Noise.of(noise, unit, len(steps)))
+    return np.array([int(step) * times / over for step in steps], dtype=np.float64)
