@@ -137,7 +137,7 @@ def test_every_kind_of_learner_learns_the_same_as_from_a_frame(cluster: SparkClu
     source, here = sulq.open(file, SCHEMA, engine=cluster.session), sulq.open(FRAME, SCHEMA)
     learners: list[Any] = [
         sulq.ID3("smokes", depth=2),
-        sulq.KMeans(2, ["x", "y"], rounds=2),
+        sulq.KMeans(2, ["x", "y"]),
         sulq.PCA(2, ["x", "y", "age"]),
         sulq.Table(by=["plan"]),
     ]

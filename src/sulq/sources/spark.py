@@ -174,9 +174,13 @@ def open_on_spark(data: Any, schema: Schema, table: str | None, engine: Any) -> 
 
 
 def _open_frame(frame: Any, schema: Schema, place: Cluster | Files) -> SparkSource:
-    check_columns(schema, stated(lambda: _arrow_types(frame)))
-    quoted = ["`" + name.replace("`", "``") + "`" for name in columns_of(schema)]
-    return SparkSource(stated(lambda: frame.select(*quoted)), schema, place)
+    present = [name for name in columns_of(schema) if name in frame.columns]
+    chosen = stated(lambda: frame.select(*("`" + name.replace("`", "``") + "`" for name in present)))
+    # Spark knows that a limit of 0 has no rows, and runs nothing for it.
+    known = stated(lambda: chosen.limit(0).toArrow().schema)
+    others = {name: pa.null() for name in frame.columns}
+    check_columns(schema, others | {field.name: field.type for field in known})
+    return SparkSource(chosen, schema, place)
 
 
 def _open_files(files: Files, session: Any, schema: Schema) -> SparkSource:
@@ -204,13 +208,6 @@ def _row_groups(paths: Sequence[Path]) -> list[RowGroups]:
                 groups.append(RowGroups(str(path), first, number + 1, size))
                 first, rows = number + 1, 0
     return groups
-
-
-def _arrow_types(frame: Any) -> dict[str, pa.DataType]:
-    """The columns of a DataFrame, as they will come."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    return {field.name: field.type for field in to_arrow_schema(frame.schema)}
 
 
 def _together(frame: Any, person: str) -> Any:
