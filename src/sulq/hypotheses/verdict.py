@@ -14,7 +14,7 @@ from sulq.queries.cases import clip
 from sulq.queries.expressions import Constant
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
-from sulq.queries.scope import scope_of
+from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
 
 
@@ -81,7 +81,7 @@ def check_same_columns(hypothesis: Hypothesis, truth: Node, schema: Schema) -> N
 
 def _compared(hypothesis: Hypothesis, truth: Node, schema: Schema) -> Verdict:
     scope = scope_of(schema)
-    predicted = hypothesis.expression
+    predicted, truth = _two_ways(hypothesis.expression, scope), _two_ways(truth, scope)
     says, is_ = scope.facts(predicted), scope.facts(truth)
     values: Any = getattr(hypothesis, "values", None)
     if isinstance(is_, Code):
@@ -103,6 +103,13 @@ def _compared(hypothesis: Hypothesis, truth: Node, schema: Schema) -> Verdict:
         f"{type(hypothesis).__name__} says {_kind(says)} of a row, and {words(truth)} is {_kind(is_)}: these "
         "cannot be compared"
     )
+
+
+def _two_ways(expression: Node, scope: Scope) -> Node:
+    """A truth value that can be both: one that is the same for all rows would have a single class."""
+    facts = scope.facts(expression)
+    constant = not isinstance(facts, Code) and facts.flag and facts.low[0] == facts.high[0]
+    return Compare(">", expression, Constant(0)) if constant else expression
 
 
 def _of_classes(hypothesis: Hypothesis, predicted: Node, truth: Node, classes: tuple[str, ...]) -> Verdict:
