@@ -209,7 +209,7 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.Additive("a", list(FLAGS)), "1e-3"),
     (sulq.Evaluate(EVALUATED), "1e-9"),
     (sulq.CrossValidate(sulq.ID3("y", depth=2), folds=2), "1e-9"),
-    (sulq.Holdout(sulq.Additive("a", list(FLAGS), refinements=1)), "1e-3"),
+    (sulq.Holdout(sulq.ID3("y", depth=1)), "1e-9"),
     (sulq.Perceptron("y", list(SIDES)), "1"),
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),
     (sulq.theory.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),

@@ -14,6 +14,7 @@ from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.hypotheses.intervals import Floats, Metric, area, binomial, hanley, ratio
 from sulq.hypotheses.number_errors import NumberErrors
 from sulq.pictures import chips, curves
+from sulq.pictures.svg import clean
 from sulq.queries.node import Node
 from sulq.talk.answers import BETA, Answer
 from sulq.talk.columns import Library, frame, plain_table
@@ -214,9 +215,10 @@ class Evaluation(Hypothesis):
         lines = [f"Of the rows, {self.accuracy.said(1, 100)} % are told right."]
         if self.edges:
             lines.append(f"The area below the ROC curve is {self.auroc.said()}.")
-        headings = ["predicted", *(f"{words(self.label)}: {each}" for each in self.classes)]
+        names = [clean(each) for each in self.classes]
+        headings = ["predicted", *(f"{clean(words(self.label))}: {each}" for each in names)]
         cells = [[f"{max(0.0, cell) + 0.0:,.0f}" for cell in row] for row in self.confusion]
-        rows = [[name, *row] for name, row in zip(self.classes, cells, strict=True)]
+        rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
         return "\n".join([*lines, plain_table(headings, rows, 1)])
 
     @property

@@ -19,6 +19,7 @@ from sulq.hypotheses.rates import Floats, leading
 from sulq.pictures import tree as pictures
 from sulq.queries.codes import Bins, Cross
 from sulq.queries.facts import Code
+from sulq.queries.logistic import GRID_BITS
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
 from sulq.queries.routes import Route
@@ -73,9 +74,8 @@ class Tree(Hypothesis):
         shares = self._shares
         if self._labels.size != 2:
             return None
-        return Lookup(
-            self.route(list(range(len(shares))), len(shares)), tuple((float(p[1]),) for p in shares)
-        )
+        second = tuple((round(float(share[1]) * 2**GRID_BITS) / 2**GRID_BITS,) for share in shares)
+        return Lookup(self.route(list(range(len(shares))), len(shares)), second)
 
     @property
     def ends(self) -> list[End]:

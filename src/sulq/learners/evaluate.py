@@ -17,6 +17,7 @@ from sulq.queries.attributes import condition
 from sulq.queries.cases import clip
 from sulq.queries.cases import where as either
 from sulq.queries.codes import bins
+from sulq.queries.logistic import GRID_BITS
 from sulq.queries.lookups import lookup
 from sulq.queries.missing import known_beside, looked_at_missing
 from sulq.queries.node import Node
@@ -26,6 +27,8 @@ from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
 
 BINS = 10
+STEP = 2.0**-GRID_BITS
+"""Likelihoods are multiples of this."""
 MEANS_WEIGHT = Fraction(1, 4)
 """Predictions lie within half a bin of its middle: little noise in their sums comes at little cost."""
 
@@ -142,7 +145,9 @@ class Comparison:
             questions.append(count(only, by=[binned, about.truth]))
             if about.likelihood is not None:
                 ends = np.array([0.0, *edges, 1.0])
-                middles, half = (ends[1:] + ends[:-1]) / 2, float(np.diff(ends).max()) / 2
+                # On the grid of likelihoods: finer steps would cost noise that no float can hold.
+                middles = np.round((ends[1:] + ends[:-1]) / 2 / STEP) * STEP
+                half = float(np.ceil(np.diff(ends).max() / 2 / STEP + 1) * STEP)
                 off = clip(about.likelihood - lookup(binned, middles.tolist()), -half, half)
                 questions.append(total(off, only, by=[binned], weight=MEANS_WEIGHT))
         return questions
