@@ -77,11 +77,11 @@ def search_epsilon(search: Any, cv: Any = None) -> Fraction:
             "give cv=KFold(k): who is in which of other folds may depend on everybody's rows, as stratified "
             "folds do, and no sum of epsilons says what that costs"
         )
-    seen = (folds.get_n_splits() if isinstance(folds, KFold) else folds) - 1
+    seen = int(folds.get_n_splits() if isinstance(folds, KFold) else folds) - 1
     if grid is None:
         return seen * _epsilon(search)
     each = [_epsilon(clone(search.estimator).set_params(**settings)) for settings in ParameterGrid(grid)]
-    return seen * sum(each, Fraction(0)) + (max(each) if search.refit else 0)
+    return seen * sum(each, Fraction(0)) + (max(each) if search.refit else Fraction(0))
 
 
 def _epsilon(estimator: Any) -> Fraction:
