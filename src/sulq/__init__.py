@@ -39,9 +39,11 @@ start with `sulq demo`.
 from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
 from sulq.learners.additive import Additive
+from sulq.learners.choose_model import ChooseModel
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
+from sulq.learners.evaluate import Evaluate
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
@@ -51,6 +53,7 @@ from sulq.learners.select import Select
 from sulq.learners.statement import Statement, sql
 from sulq.learners.table import Table
 from sulq.learners.unknown_rate import learn_at_unknown_rate
+from sulq.learners.validation import CrossValidate, Holdout
 from sulq.ledger.ledger import Ledger
 from sulq.oracles.crowd import Crowd
 from sulq.oracles.curator import Curator
@@ -64,6 +67,7 @@ from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
 from sulq.queries.expressions import col, known
+from sulq.queries.folds import fold
 from sulq.queries.functions import row_function
 from sulq.queries.logistic import logistic
 from sulq.queries.lookups import lookup
@@ -93,13 +97,17 @@ __all__ = [
     "Boolean",
     "BudgetError",
     "Category",
+    "ChooseModel",
     "Compress",
     "Conjunction",
+    "CrossValidate",
     "Crowd",
     "Csv",
     "Curator",
     "Date",
+    "Evaluate",
     "Exact",
+    "Holdout",
     "Hypothesis",
     "Integer",
     "KMeans",
@@ -138,6 +146,7 @@ __all__ = [
     "dot",
     "error_rate",
     "features",
+    "fold",
     "gram",
     "known",
     "learn_at_unknown_rate",

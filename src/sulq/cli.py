@@ -13,7 +13,7 @@ from typing import NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.arguments import add_csv, add_learn, add_sql, add_table
+from sulq.commands.arguments import add_csv, add_evaluate, add_learn, add_sql, add_table
 from sulq.commands.check import add_check
 from sulq.commands.keys import add_keys
 from sulq.commands.learn import learn
@@ -122,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     add_sql(commands, learn)
     add_check(commands)
     add_learn(commands, learn)
+    add_evaluate(commands, learn)
     add_plan(commands)
     add_serve(commands)
     add_keys(commands)

@@ -11,8 +11,10 @@ import sulq
 from sulq.hypotheses import (
     AdditiveModel,
     Centres,
+    ChosenModel,
     Components,
     Effect,
+    Evaluation,
     Halfspace,
     Origin,
     ParityRule,
@@ -28,7 +30,7 @@ from sulq.hypotheses.result_rows import GroupAxis, Order, Output
 from sulq.hypotheses.tree import End, Split
 from sulq.queries.expressions import Constant
 from sulq.talk.answers import Answer, Axis
-from sulq.talk.laws import Noise
+from sulq.talk.laws import Exactly, Noise
 from sulq.theory import MaskedParityRule, masked_parity_schema
 
 col = sulq.col
@@ -90,6 +92,36 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "components": Components(SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4),
     "halfspace": Halfspace(SCHEMA, ORIGIN, "old", ("age", "income"), (0.5, 2.0), -1.0, None),
     "halfspace_of_a_category": Halfspace(SCHEMA, None, "plan", ("age",), (0.5,), 0.0, ("full", "some")),
+    "evaluation": Evaluation(
+        SCHEMA,
+        ORIGIN,
+        "Tree",
+        col("old"),
+        col("age") > 65,
+        ("false", "true"),
+        (0.25, 0.5),
+        True,
+        (
+            Answer(np.array([[8.0, -2.0], [1.0, 5.0]]), LAW),
+            Answer(np.array([[8.0, -2.0], [1.0, 5.0], [0.0, 3.0]]), LAW),
+            Answer(np.array([0.5, -0.25, 0.0]), LAW),
+        ),
+        "held out",
+    ),
+    "evaluation_of_a_number": Evaluation(
+        SCHEMA,
+        None,
+        "AdditiveModel",
+        col("income"),
+        col("age") * 2,
+        (),
+        (),
+        False,
+        tuple(Answer(value, LAW) for value in (10.0, 20.0, 12.0, 90.0, 10.0)),
+    ),
+    "chosen": ChosenModel(
+        SCHEMA, ORIGIN, Rule(SCHEMA, ORIGIN, (col("old"),)).to_json(), 1, 3, Answer(1, Exactly())
+    ),
     "table": Tabulation(SCHEMA, ORIGIN, (col("old"),), col("age") > 3, MEASURES, True, TABLE),
     "result_set": RESULT,
     "masked_parity": MaskedParityRule(
@@ -99,6 +131,6 @@ KINDS: dict[str, sulq.Hypothesis] = {
 FORMER = {
     name: Path(__file__).with_name("version_0") / f"{name}.json"
     for name in KINDS
-    if name not in ("table", "result_set") and not name.startswith("additive")
+    if name not in ("table", "result_set", "chosen") and not name.startswith(("additive", "evaluation"))
 }
-"""What version 0 wrote to a file. It knew no tables and no additive models."""
+"""What version 0 wrote to a file. It knew no tables, no additive models and no evaluations."""

@@ -20,7 +20,9 @@ from tests.hypotheses.kinds import FORMER, KINDS, ORIGIN, SCHEMA
 WIRE = {
     "AdditiveModel": "additive",
     "Centres": "centres",
+    "ChosenModel": "chosen model",
     "Components": "components",
+    "Evaluation": "evaluation",
     "Halfspace": "halfspace",
     "Nothing": "nothing",
     "MaskedParityRule": "masked parity",

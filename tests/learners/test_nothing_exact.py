@@ -196,6 +196,9 @@ def telling(found: Iterable[float]) -> frozenset[float]:
 SECRETS = secrets_of(TABLE)
 MEANS = tuple(round(float(feature(name, TABLE).mean()) * MEAN_STEPS) / MEAN_STEPS for name in SIDES)
 """The exact means as `PCA` would round them, if no noise were added."""
+EVALUATED = sulq.ID3("y", depth=2).learn(
+    sulq.open(TABLE, SCHEMA).curator(epsilon="1e-12", neighbours="add-remove")
+)
 CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.ID3("y", depth=3), "1e-12"),
     (sulq.ID3("y", depth=2, pick="counts"), "1e-12"),
@@ -204,6 +207,9 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.SVD(2, list(SIDES)), "1e-6"),
     (sulq.Additive("y"), "1e-9"),
     (sulq.Additive("a", list(FLAGS)), "1e-3"),
+    (sulq.Evaluate(EVALUATED, bins=8), "1e-9"),
+    (sulq.CrossValidate(sulq.ID3("y", depth=2), folds=2, bins=8), "1e-9"),
+    (sulq.Holdout(sulq.ID3("y", depth=1), bins=8), "1e-9"),
     (sulq.Perceptron("y", list(SIDES)), "1"),
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),
     (sulq.theory.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),
@@ -228,6 +234,7 @@ RELEASES: dict[str, tuple[Any, str]] = {
         sulq.Parity(EITHER, list(FLAGS), error="0.5", amplification="test set"),
         "replace",
     ),
+    "the better of two models": (sulq.ChooseModel([EVALUATED, EVALUATED]), "add-remove"),
     "stumps": (sulq.Select(sulq.classes.Stumps(), "y"), "add-remove"),
     "thresholds": (sulq.Select(sulq.classes.Thresholds("a", [20, 31, 50]), "y"), "add-remove"),
     "rectangles": (sulq.Select(sulq.classes.Rectangles([("a", [20, 31]), ("b", [0])]), "y"), "add-remove"),

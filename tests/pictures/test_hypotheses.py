@@ -16,8 +16,10 @@ from rich.console import Console
 import sulq
 from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.centres import Centres
+from sulq.hypotheses.chosen import ChosenModel
 from sulq.hypotheses.components import Components
 from sulq.hypotheses.effect import Effect
+from sulq.hypotheses.evaluation import Evaluation
 from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
@@ -54,6 +56,14 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
     schema, loadings = mixed(names), tuple((-1) ** i / (i + 1) for i in range(len(names)))
     if kind is Rule:
         return Rule(schema, ORIGIN, tuple(sulq.col(name) > 1 for name in names))
+    if kind is ChosenModel:
+        return ChosenModel(schema, ORIGIN, example(Rule, names).to_json(), 0, 2, Answer(0))
+    if kind is Evaluation:
+        many = len(names)
+        confusion = Answer(np.arange(float(many**2)).reshape(many, many))
+        return Evaluation(
+            schema, ORIGIN, names[0], sulq.col("sick"), sulq.col(names[0]) > 1, names, (), False, (confusion,)
+        )
     if kind is Centres:
         return Centres(schema, ORIGIN, names, (loadings, (0.0,) * len(names), loadings), (12.0, 0.0, 5.4))
     if kind is Components:

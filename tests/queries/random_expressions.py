@@ -105,7 +105,10 @@ def conditions(draw: st.DrawFn, depth: int) -> Node:
 
 @st.composite
 def choices(draw: st.DrawFn, depth: int) -> Node:
-    match draw(st.integers(0, 4)):
+    match draw(st.integers(0, 5)):
+        case 5:
+            values = [draw(scalars(max(depth - 1, 0))), draw(st.sampled_from([*map(sulq.col, "cdib")]))]
+            return sulq.fold(values, draw(st.integers(2, 5)), draw(st.text(max_size=3)))
         case 0:
             return draw(
                 st.sampled_from([*map(sulq.col, "cdib"), sulq.col("t").weekday(), sulq.col("t").month()])

@@ -39,6 +39,7 @@ WIRE = {
     "Function": "function",
     "Gram": "gram",
     "Known": "known",
+    "Fold": "fold",
     "Logistic": "logistic",
     "Lookup": "lookup",
     "Multiply": "multiply",

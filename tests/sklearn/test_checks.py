@@ -111,11 +111,15 @@ def test_an_estimator_passes_scikit_learns_checks(estimator: Any, check: Callabl
     check(estimator)
 
 
+NAMES = [name for name in sulq.sklearn.__all__ if hasattr(getattr(sulq.sklearn, name), "fit")]
+"""All estimators that there are."""
+
+
 def test_every_estimator_there_is_is_checked() -> None:
-    assert {type(estimator).__name__ for estimator in ESTIMATORS} == set(sulq.sklearn.__all__)
+    assert {type(estimator).__name__ for estimator in ESTIMATORS} == set(NAMES)
 
 
-@pytest.mark.parametrize("name", sulq.sklearn.__all__)
+@pytest.mark.parametrize("name", NAMES)
 def test_an_estimator_says_that_it_has_no_seed(name: str) -> None:
     assert get_tags(getattr(sulq.sklearn, name)(epsilon=1)).non_deterministic
 

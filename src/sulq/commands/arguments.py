@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from rich.console import Console
 
 from sulq.commands.command import Command
+from sulq.commands.evaluate import EVALUATE
 from sulq.commands.learners import COMMANDS
 from sulq.commands.sql import SQL, select
 from sulq.commands.table import TABLE
@@ -36,6 +37,11 @@ def add_table(commands: Any, learn: Learn) -> None:
     """Add `sulq table` to the commands; `learn` does the work."""
     results = _add(commands, TABLE, "sulq", learn)
     results.add_argument("--csv", metavar="FILE", help="write the figures and their bounds, margins last")
+
+
+def add_evaluate(commands: Any, learn: Learn) -> None:
+    """Add `sulq evaluate` to the commands; `learn` does the work."""
+    _add(commands, EVALUATE, "sulq", learn)
 
 
 def add_sql(commands: Any, learn: Learn) -> None:

@@ -2,10 +2,13 @@
 
 from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.centres import Centres
+from sulq.hypotheses.chosen import ChosenModel
 from sulq.hypotheses.components import Components
 from sulq.hypotheses.effect import Effect
+from sulq.hypotheses.evaluation import Evaluation
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
+from sulq.hypotheses.intervals import Metric
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
@@ -15,9 +18,12 @@ from sulq.hypotheses.tree import Tree
 __all__ = [
     "AdditiveModel",
     "Centres",
+    "ChosenModel",
     "Components",
     "Effect",
+    "Evaluation",
     "Halfspace",
+    "Metric",
     "Nothing",
     "Origin",
     "ParityRule",

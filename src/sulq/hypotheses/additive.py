@@ -19,6 +19,7 @@ from sulq.queries.arithmetic import Add
 from sulq.queries.cases import clip
 from sulq.queries.codes import Cross, Nearest
 from sulq.queries.expressions import Constant
+from sulq.queries.logistic import Logistic
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
@@ -92,6 +93,10 @@ class AdditiveModel(Hypothesis):
             low, high = self.target.bounds
             return clip(self.score, -1.0, 1.0) * ((high - low) / 2) + (low / 2 + high / 2)
         return self._chosen
+
+    @property
+    def likelihood(self) -> Node | None:
+        return Logistic(self.score) if self.classes is not None and self.target.width == 1 else None
 
     @property
     def _chosen(self) -> Node:

@@ -57,6 +57,7 @@ class Centres(Hypothesis):
     """
 
     wire = "centres"
+    no_label = "clusters, which are no labels"
 
     features: tuple[str, ...]
     centres: tuple[tuple[float, ...], ...]

@@ -64,6 +64,7 @@ class Components(Hypothesis):
     """
 
     wire = "components"
+    no_label = "coordinates, which are no label"
 
     features: tuple[str, ...]
     mean: tuple[float, ...]

@@ -68,7 +68,11 @@ class Halfspace(Hypothesis):
 
     @property
     def expression(self) -> Node:
-        return score(self.features, (*self.weights, self.intercept)) > 0
+        return self.margin > 0
+
+    @property
+    def margin(self) -> Node:
+        return score(self.features, (*self.weights, self.intercept))
 
     def wrong(self, truth: Node) -> Node:
         return super().wrong(truth if self.values is None else truth == self.values[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -14,12 +14,13 @@ from rich.text import Text
 
 from sulq.errors import QueryError
 from sulq.hypotheses.forms import hints_of, needed, plain_of, stated, value_of
+from sulq.hypotheses.words import enumerated as enumerated
+from sulq.hypotheses.words import words as words
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
-from sulq.queries.arithmetic import Add, And, Compare, Multiply, Not, Or
+from sulq.queries.arithmetic import Compare
 from sulq.queries.attributes import looked_at
-from sulq.queries.date_parts import DatePart, YearsAt
-from sulq.queries.expressions import Column, Constant, Known
+from sulq.queries.expressions import Column
 from sulq.queries.former import upgraded
 from sulq.queries.node import Node, Operand, operand
 from sulq.queries.query import Query, mean
@@ -29,7 +30,6 @@ from sulq.sources.opening import open_here
 from sulq.wire import entry, members, of_json, reading, versioned
 
 T = TypeVar("T", bound="Hypothesis")
-SIGNS: dict[type[Node], str] = {Add: "+", Multiply: "*", And: "and", Or: "or"}
 VERSION = 1
 """Of the text of a hypothesis."""
 KINDS: dict[str, type[Hypothesis]] = {}
@@ -70,6 +70,8 @@ class Hypothesis(ABC):
 
     wire: ClassVar[str]
     """What texts call this kind of hypothesis. It never changes, whatever the class is called."""
+    no_label: ClassVar[str] = ""
+    """Why a kind of hypothesis tells no label, if it tells none: what it says instead."""
 
     schema: Schema
     origin: Origin | None
@@ -78,6 +80,19 @@ class Hypothesis(ABC):
     @abstractmethod
     def expression(self) -> Node:
         """What it says of a row, as a row expression: to predict with, or to ask about."""
+
+    @property
+    def likelihood(self) -> Node | None:
+        """How likely the label is true, or is the second of two classes, as a row expression from 0 to 1.
+
+        None where the hypothesis does not say how likely, or where there are more classes.
+        """
+        return None
+
+    @property
+    def margin(self) -> Node | None:
+        """A number that is the larger, the surer the label is true, or the second of two classes; or None."""
+        return self.likelihood
 
     @abstractmethod
     def describe(self) -> str:
@@ -246,54 +261,3 @@ def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Quer
     """
     truth = Column(label) if isinstance(label, str) else operand(label)
     return mean(hypothesis.wrong(truth), **precision)
-
-
-def enumerated(names: Sequence[object]) -> str:
-    """Names as a sentence has them.
-
-    >>> enumerated(["a"]), enumerated([1, 2, 3])
-    ('a', '1, 2 and 3')
-    """
-    *some, last = map(str, names)
-    return f"{', '.join(some)} and {last}" if some else last
-
-
-def words(expression: Node) -> str:
-    """An expression as people would say it.
-
-    >>> from sulq.queries.expressions import col
-    >>> words((col("age") >= 18) & ~(col("sick") | (col("cost") * 2 > 9)))
-    'age >= 18 and not (sick or cost * 2 > 9)'
-    >>> words(col("age") - 1), words(col("born").year()), words(col("born").years_at("2024-01-01"))
-    ('age - 1', 'year of born', 'years from born to 2024-01-01')
-    """
-    match expression:
-        case Column():
-            return expression.name
-        case Known():
-            return f"{expression.name} known"
-        case Constant():
-            return str(expression.constant)
-        case Not():
-            return f"not {_part(expression.inner, expression)}"
-        case Compare():
-            return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
-        case Add(right=Multiply(left=Constant(constant=-1)) as less):
-            return f"{words(expression.left)} - {_part(less.right, less)}"
-        case Add() | Multiply() | And() | Or():
-            return f" {SIGNS[type(expression)]} ".join(
-                _part(side, expression) for side in (expression.left, expression.right)
-            )
-        case DatePart():
-            return f"{expression.part} of {words(expression.inner)}"
-        case YearsAt():
-            return f"years from {words(expression.inner)} to {expression.day}"
-    return expression.wire
-
-
-def _part(expression: Node, of: Node) -> str:
-    """An expression as part of another one, in brackets where it would be misread."""
-    loose = isinstance(expression, Add | Multiply | And | Or | Compare) and type(expression) is not type(of)
-    bare = isinstance(of, And | Or | Not) and isinstance(expression, Add | Multiply)
-    tight = isinstance(of, And | Or) and isinstance(expression, Compare)
-    return f"({words(expression)})" if loose and not bare and not tight else words(expression)

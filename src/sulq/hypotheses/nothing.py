@@ -32,6 +32,7 @@ class Nothing(Hypothesis):
     """
 
     wire = "nothing"
+    no_label = "nothing"
 
     sought: str
     chance: float

@@ -69,6 +69,7 @@ class ResultSet(Hypothesis):
     """
 
     wire = "result set"
+    no_label = "figures of groups"
 
     statement: str
     by: tuple[Node, ...]

@@ -63,6 +63,7 @@ class Tabulation(Hypothesis):
     """
 
     wire = "table"
+    no_label = "figures of groups"
 
     by: tuple[Node, ...]
     where: Node | None

@@ -19,6 +19,7 @@ from sulq.hypotheses.rates import Floats, leading
 from sulq.pictures import tree as pictures
 from sulq.queries.codes import Bins, Cross
 from sulq.queries.facts import Code
+from sulq.queries.logistic import GRID_BITS
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
 from sulq.queries.routes import Route
@@ -67,6 +68,14 @@ class Tree(Hypothesis):
     def expression(self) -> Node:
         reached = self.route([end.label for end in self.ends], self._labels.size)
         return reached if self._categorical else Lookup(reached, ((0,), (1,)))
+
+    @property
+    def likelihood(self) -> Node | None:
+        shares = self._shares
+        if self._labels.size != 2:
+            return None
+        second = tuple((round(float(share[1]) * 2**GRID_BITS) / 2**GRID_BITS,) for share in shares)
+        return Lookup(self.route(list(range(len(shares))), len(shares)), second)
 
     @property
     def ends(self) -> list[End]:
@@ -153,15 +162,19 @@ class Tree(Hypothesis):
         Args:
             frame: the rows, which need no label.
         """
-        ends = self.ends
-        reached = self._values(self.route(list(range(len(ends))), len(ends)), frame)
+        shares = self._shares
+        reached = self._values(self.route(list(range(len(shares))), len(shares)), frame)
+        return np.asarray(np.array(shares)[reached])
+
+    @property
+    def _shares(self) -> list[Floats]:
+        """The share of each label at each end, from left to right."""
         even = np.full(self._labels.size, 1 / self._labels.size)
         rows = max(0.0, float(together(self.root)[0].sum()))
-        shares = [
+        return [
             leading((rate * rows + even) / (rows + 1), end.label)  # what was never seen is not impossible
-            for rate, end in zip(shares_below(self.root, even, even), ends, strict=True)
+            for rate, end in zip(shares_below(self.root, even, even), self.ends, strict=True)
         ]
-        return np.asarray(np.array(shares)[reached])
 
     def pruned(self) -> Tree:
         """The tree without the splits that tell nothing: all below expect one label, at rates that noise or

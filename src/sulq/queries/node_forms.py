@@ -12,6 +12,7 @@ from sulq.queries import (  # noqa: F401, each registers its expressions
     cases,
     codes,
     date_parts,
+    folds,
     logistic,
     lookups,
     products,

@@ -4,8 +4,9 @@ What their parameters have in common:
 
 - `epsilon`, perhaps with `delta`: what one `fit` may spend. There is no default.
 - `neighbours`: "replace" (the number of rows is public) or "add-remove".
-- `bounds`: what is public about numeric columns: a pair (low, high) for all of them, a list of pairs in
-  order, or a dict of pairs by name. Columns of truth values need none.
+- `bounds`: what is public about columns: a pair (low, high) for all of them, a list of pairs in order, or a
+  dict by name, of pairs for numbers and of lists of texts for categories. "from X" in place of such a list
+  states that the list in a column's category type is public. Columns of truth values need none.
 - `schema`: instead of bounds, anything `sulq.open` takes for a schema: for categories, and for people with
   several rows. Columns that the schema leaves out are not looked at.
 - `classes`: the labels that a row could have, or "from y" to state that the set of labels in y is public.
@@ -25,10 +26,12 @@ except ImportError:
     raise ImportError("sulq.sklearn needs scikit-learn: pip install 'sulq[sklearn]'") from None
 
 from sulq.sklearn.additive import AdditiveClassifier, AdditiveRegressor
-from sulq.sklearn.classifiers import ConjunctionClassifier, PerceptronClassifier, TreeClassifier
+from sulq.sklearn.classifiers import PerceptronClassifier, TreeClassifier
 from sulq.sklearn.clusters import KMeans
 from sulq.sklearn.components import PCA, TruncatedSVD
+from sulq.sklearn.conjunctions import ConjunctionClassifier
 from sulq.sklearn.selection import SelectClassifier
+from sulq.sklearn.spending import SpendingWarning, search_epsilon
 
 __all__ = [
     "PCA",
@@ -38,6 +41,8 @@ __all__ = [
     "KMeans",
     "PerceptronClassifier",
     "SelectClassifier",
+    "SpendingWarning",
     "TreeClassifier",
     "TruncatedSVD",
+    "search_epsilon",
 ]

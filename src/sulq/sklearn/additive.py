@@ -12,6 +12,7 @@ from sulq.learners.additive import Additive
 from sulq.schema import Kind, Real, Schema
 from sulq.sklearn.classifiers import Classifier
 from sulq.sklearn.estimator import Estimator
+from sulq.sklearn.importances import parts
 from sulq.sklearn.labels import numbers_of
 
 
@@ -24,11 +25,7 @@ class Effects(Estimator):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """How much each column adds to a row on average, as a part of what all add; all 0 if none does."""
-        frame = list(self.hypothesis_.schema)[: self.n_features_in_]
-        names = list(getattr(self, "feature_names_in_", frame))
-        weights = {effect.name: effect.importance for effect in self.hypothesis_.effects}
-        each = np.array([weights.get(name, 0.0) for name in names])
-        return np.asarray(each / each.sum() if each.sum() > 0 else each)
+        return parts({effect.name: effect.importance for effect in self.hypothesis_.effects}, self._names)
 
     def _additive(self, features: list[str], label: str) -> Additive:
         return Additive(label, features, bins=self.bins or {}, **self._settings("refinements"))

@@ -1,4 +1,4 @@
-"""Classifiers: decision trees, halfspaces and conjunctions."""
+"""Classifiers: what they have in common, decision trees and halfspaces."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from sulq.hypotheses.halfspace import score
-from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.learner import Learner
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
-from sulq.schema import Boolean, Category, Kind, Schema, text
+from sulq.schema import Category, Kind, Schema, text
 from sulq.sklearn.estimator import Estimator
+from sulq.sklearn.importances import of_tree, parts, used
 from sulq.sklearn.labels import classes_of, codes_of, labels_of
 
 
@@ -48,6 +48,11 @@ class Classifier(ClassifierMixin, Estimator, ABC):
         texts = np.array([text(value) for value in self.classes_.tolist()])
         order = np.argsort(texts)
         return np.asarray(self.classes_[order[np.searchsorted(texts, predicted, sorter=order)]])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column matters, as a part of all: columns that a rule uses matter alike."""
+        return parts(used(self.hypothesis_), self._names)
 
     @abstractmethod
     def _learner(self, features: list[str], label: str) -> Learner[Any] | Select:
@@ -143,6 +148,11 @@ class TreeClassifier(Classifier):
         frame = self._frame(X)
         return np.asarray(self.hypothesis_.predict_proba(frame))
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much purer the questions about each column make the rows, as a part of all, by noisy counts."""
+        return parts(of_tree(self.hypothesis_), self._names)
+
     def _learner(self, features: list[str], label: str) -> ID3:
         settings = self._settings("depth", "pick", "split", "ahead", "prune")
         return ID3(label, features, bins=self.bins or {}, **settings)
@@ -198,6 +208,23 @@ class PerceptronClassifier(BinaryClassifier):
         self.norm = norm
         self.keep = keep
 
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The weight of each column, in a single row, with the column's bounds scaled to [−1, 1]."""
+        learned = self.hypothesis_
+        weights = dict(zip(learned.features, learned.weights, strict=True))
+        return np.array([[weights.get(name, 0.0) for name in self._names]])
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """What is added to the weighted sum."""
+        return np.array([self.hypothesis_.intercept])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The size of each column's weight, as a part of all."""
+        return parts(dict(zip(self._names, np.abs(self.coef_[0]).tolist(), strict=True)), self._names)
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """How far on the side of the second class a row is, with every feature scaled to [−1, 1]."""
         frame = self._frame(X)
@@ -206,74 +233,3 @@ class PerceptronClassifier(BinaryClassifier):
 
     def _learner(self, features: list[str], label: str) -> Perceptron:
         return Perceptron(label, features, **self._settings("iterations", "norm", "keep"))
-
-
-class ConjunctionClassifier(BinaryClassifier):
-    """A conjunction of truth values: `sulq.Conjunction` as an estimator.
-
-    Every column of X is read as true or false, so there are no bounds; a number is true unless it is 0. The
-    second of the two classes, in order, is that of the rows where the conjunction holds. The rule is as good
-    as epsilon allows.
-
-    Args:
-        epsilon: what one `fit` may spend. There is no default.
-        delta: δ, for an (ε, δ) promise.
-        neighbours: "replace" (the number of rows is public) or "add-remove".
-        schema: anything `sulq.open` takes for a schema.
-        classes: the two labels that a row could have, or "from y", as `sulq.sklearn` says.
-        ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
-        error: on which part of the rows the rule may be wrong.
-        negations: consider the opposite of every column too.
-
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> symptoms = rng.random((5000, 3)) < 0.7
-    >>> flu = symptoms[:, 0] & symptoms[:, 2]
-    >>> rule = ConjunctionClassifier(epsilon=1, classes=[False, True]).fit(symptoms, flu)
-    >>> rule.hypothesis_.describe()
-    'x0 and x2'
-    >>> rule.predict([[True, False, True], [False, True, True]])
-    array([ True, False])
-    """
-
-    def __init__(
-        self,
-        *,
-        epsilon: Any,
-        delta: Any = None,
-        neighbours: Any = "replace",
-        schema: Any = None,
-        classes: Any = None,
-        ledger: Any = None,
-        error: Any = 0.1,
-        negations: Any = Conjunction.negations,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
-        self.schema = schema
-        self.classes = classes
-        self.ledger = ledger
-        self.error = error
-        self.negations = negations
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # What is measured on are numbers, all of which are true.
-        tags.classifier_tags.poor_score = True
-        return tags
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of every row of X: of rows one may see."""
-        frame = self._frame(X)
-        return np.asarray(self.classes_[self.hypothesis_.predict(frame).astype(np.intp)])
-
-    def _kinds(self, names: list[str], columns: list[Any]) -> dict[str, Kind]:
-        return {name: Boolean() for name in names}
-
-    def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
-        super()._label(codes, classes)
-        return codes == 1, Boolean()
-
-    def _learner(self, features: list[str], label: str) -> Conjunction:
-        return Conjunction(label, features, share=1, **self._settings("error", "negations"))

@@ -15,6 +15,7 @@ from sulq.queries.node import Node
 from sulq.runs.run import Run
 from sulq.schema import Boolean, Kind, Schema
 from sulq.sklearn.frames import columns_of, kinds
+from sulq.sklearn.spending import tally
 from sulq.sources.opening import open_here
 
 Frame = dict[str, Any]
@@ -28,6 +29,7 @@ class Estimator(BaseEstimator):
     neighbours: Any
     ledger: Any
     schema: Any
+    n_features_in_: int
     bounds: Any = None
     hypothesis_: Any
 
@@ -68,13 +70,22 @@ class Estimator(BaseEstimator):
         rows = open_here(frame, schema)
         try:
             promised = budget(plain(self.epsilon), plain(self.delta))
-            return Run(learner, rows, promised, self.neighbours, self.ledger).learn().hypothesis
+            learned = Run(learner, rows, promised, self.neighbours, self.ledger).learn().hypothesis
+            if self.ledger is None:
+                tally(type(self).__name__, schema, promised.total)
+            return learned
         finally:
             rows.close()
 
     def _settings(self, *names: str) -> dict[str, Any]:
         """Parameters that the learner takes under the same name."""
         return {name: plain(getattr(self, name)) for name in names}
+
+    @property
+    def _names(self) -> list[str]:
+        """The columns of X, in order."""
+        frame = list(self.hypothesis_.schema)[: self.n_features_in_]
+        return list(getattr(self, "feature_names_in_", frame))
 
     def _frame(self, X: Any) -> Frame:
         """The columns of rows that one may see."""

@@ -15,9 +15,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from sulq.schema import Kind, Real
+from sulq.schema import Category, Kind, Real, text
 
 PAIR = "a pair of numbers (low, high)"
+FROM_X = "from X"
+"""In place of a list of categories: the list that a column's type has is public."""
 _UNTRUE = np.frompyfunc(lambda cell: int(cell) if isinstance(cell, bool | np.bool_) else cell, 1, 1)
 
 
@@ -109,13 +111,46 @@ def array_of(given: Any, name: str) -> NDArray[Any]:
 
 def kinds(names: Sequence[str], columns: Sequence[Any], bounds: Any, booleans: Kind) -> dict[str, Kind]:
     """The schema that bounds declare. Columns whose type is a truth value are `booleans`."""
+    declared = _categories(names, columns, bounds)
     types = {name: _type(column) for name, column in zip(names, columns, strict=True)}
-    texts = [name for name, type_ in types.items() if type_ == "text"]
+    texts = [name for name, type_ in types.items() if type_ == "text" and name not in declared]
     if texts:
-        raise ValueError(f"columns of texts need their categories declared in a schema=: {', '.join(texts)}")
-    numbers = [name for name, type_ in types.items() if type_ != "boolean"]
-    pairs = _pairs(names, numbers, bounds)
-    return {name: booleans if name not in numbers else _real(name, pairs[name]) for name in names}
+        raise ValueError(
+            "columns of texts need their categories declared, as public facts: in bounds= by a list of them, "
+            f"or by {FROM_X!r} where the column's type lists them and that list is public; or in a schema=. "
+            f"Columns without: {', '.join(texts)}"
+        )
+    rest = {name: value for name, value in bounds.items() if name not in declared} if declared else bounds
+    numbers = [name for name, type_ in types.items() if type_ != "boolean" and name not in declared]
+    pairs = _pairs([name for name in names if name not in declared], numbers, rest)
+    return {
+        name: declared[name]
+        if name in declared
+        else booleans
+        if name not in numbers
+        else _real(name, pairs[name])
+        for name in names
+    }
+
+
+def _categories(names: Sequence[str], columns: Sequence[Any], bounds: Any) -> dict[str, Kind]:
+    """The columns whose categories are declared in place of bounds."""
+    if not isinstance(bounds, Mapping):
+        return {}
+    declared: dict[str, Kind] = {}
+    for name, column in zip(names, columns, strict=True):
+        given = bounds.get(name)
+        if isinstance(given, str):
+            listed = getattr(getattr(column, "dtype", None), "categories", None)
+            if given != FROM_X or listed is None:
+                raise ValueError(
+                    f"the categories of {name!r} are a list of texts, or {FROM_X!r} where the column's type "
+                    "lists them: give it the type category, as pandas.CategoricalDtype([...])"
+                )
+            declared[name] = Category(tuple(text(each) for each in listed.tolist()))
+        elif isinstance(given, list | tuple | np.ndarray) and any(isinstance(each, str) for each in given):
+            declared[name] = Category(tuple(text(each) for each in given))
+    return declared
 
 
 def _pairs(names: Sequence[str], numbers: Sequence[str], bounds: Any) -> Mapping[str, Any]:

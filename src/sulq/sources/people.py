@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 
@@ -12,10 +11,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sulq.errors import SchemaError
+from sulq.queries.folds import row_hashes
 from sulq.schema import Unit
 from sulq.sources.cells import VIEWS, decoded, is_number, is_text
 
-Hashes = NDArray[np.uint64]
 NUMBER = r"[ \t\r\n]*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,18}))?[ \t\r\n]*"
 """A number as programs write them. Something without a digit before the exponent fits too, and is none."""
 SHORT = r"0|-?[1-9][0-9]{0,17}"
@@ -161,17 +160,3 @@ def _is_bytes(type_: pa.DataType) -> bool:
         or pa.types.is_fixed_size_binary(type_)
         or pa.types.is_binary_view(type_)
     )
-
-
-def row_hashes(salt: str, rows: int, columns: Iterable[NDArray[np.generic]]) -> Hashes:
-    """A 64-bit hash of each row's encoded values; a bijective mix after every column."""
-    seed = int.from_bytes(hashlib.sha256(salt.encode()).digest()[:8], "little")
-    hashes = np.full(rows, seed, dtype=np.uint64)
-    for values in columns:
-        hashes ^= values.astype(np.int64).view(np.uint64)
-        # Steele, Lea and Flood's finalizer of SplitMix64.
-        hashes += np.uint64(0x9E3779B97F4A7C15)
-        hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        hashes ^= hashes >> np.uint64(31)
-    return hashes
