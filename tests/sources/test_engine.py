@@ -15,14 +15,22 @@ from hypothesis import strategies as st
 
 import sulq
 from sulq.queries import kernel
-from sulq.sources.engine import OTHER_CODE, Adding, Layout, RowGroups, blocks_of, code_digest, row_groups_read
+from sulq.sources.engine import (
+    OTHER_CODE,
+    Adding,
+    BlockLayout,
+    RowGroups,
+    blocks_of,
+    code_digest,
+    row_groups_read,
+)
 from sulq.sources.people import people_of, person_keys
 from tests.effort import examples
 from tests.sources.fixed_table import SCHEMA
 from tests.sources.test_same_sums import PARTS, table
 
 FRAME = pa.Table.from_pandas(table(3000), preserve_index=False)
-LAYOUT = Layout.of(sulq.Schema.of(SCHEMA))
+LAYOUT = BlockLayout.of(sulq.Schema.of(SCHEMA))
 DIFFERENT = tuple({part.key: part for part in PARTS}.values())
 
 
@@ -30,7 +38,7 @@ def whole(rows: pa.Table, schema: Any = SCHEMA) -> list[list[int]]:
     return [list(each) for each in sulq.open(rows, schema).sums(DIFFERENT)]
 
 
-def shared_out(rows: pa.Table, cuts: list[int], layout: Layout = LAYOUT) -> tuple[int, list[list[int]]]:
+def shared_out(rows: pa.Table, cuts: list[int], layout: BlockLayout = LAYOUT) -> tuple[int, list[list[int]]]:
     """The sums, if every piece between two cuts is a task's, and two tasks merge what the others have."""
     pieces = [rows.slice(a, b - a) for a, b in pairwise(sorted({0, *cuts, rows.num_rows}))] or [rows]
     adding = Adding(layout, DIFFERENT, rows.num_rows)
@@ -74,7 +82,7 @@ def test_rows_of_people_are_counted_as_in_one_process() -> None:
     rng = np.random.default_rng(5)
     rows = FRAME.append_column("person", pa.array(rng.integers(0, 900, FRAME.num_rows)))
     schema = sulq.Schema(SCHEMA, unit=sulq.Unit("person", rows=2))
-    layout = Layout.of(schema)
+    layout = BlockLayout.of(schema)
     machine = np.asarray(rows.column("person")) % 3
     blocks = [
         list(blocks_of(layout, rows.filter(pa.array(machine == each)).to_batches(173))) for each in range(3)
@@ -87,7 +95,7 @@ def test_rows_of_people_are_counted_as_in_one_process() -> None:
 
 
 def test_a_machine_with_other_code_refuses_to_work() -> None:
-    skewed = Layout(LAYOUT.schema, "0" * 64)
+    skewed = BlockLayout(LAYOUT.schema, "0" * 64)
     with pytest.raises(sulq.SulqError, match=OTHER_CODE):
         list(blocks_of(skewed, FRAME.to_batches()))
     with pytest.raises(sulq.SulqError, match=OTHER_CODE):

@@ -19,7 +19,7 @@ from sulq.errors import LedgerError, QueryError, SchemaError
 from sulq.reporting import listening
 from sulq.sources import spark as module
 from sulq.sources import spark_jobs
-from sulq.sources.engine import Layout
+from sulq.sources.engine import BlockLayout
 from tests.sources.fixed_table import SCHEMA
 from tests.sources.test_same_sums import table, totals
 from tests.spark import SparkCluster, spark_or_skip
@@ -184,7 +184,7 @@ def test_a_cell_that_the_query_fails_on_is_not_repeated(cluster: SparkCluster) -
 
 def test_executors_with_another_sulq_are_named_as_such(cluster: SparkCluster, file: Path) -> None:
     source = sulq.open(cluster.session.read.parquet(str(file)), SCHEMA)
-    source._layout = Layout(source.schema, "0" * 64)
+    source._layout = BlockLayout(source.schema, "0" * 64)
     with pytest.raises(sulq.SulqError, match="have another sulq than this one: install the same"):
         source.sums([sulq.col("x")])
 

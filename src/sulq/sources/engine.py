@@ -47,7 +47,7 @@ def code_digest() -> str:
 
 
 @dataclass(frozen=True)
-class Layout:
+class BlockLayout:
     """How blocks of a table are laid out: a row of binary cells each, one for each encoded column.
 
     Args:
@@ -59,7 +59,7 @@ class Layout:
     code: str
 
     @classmethod
-    def of(cls, schema: Schema) -> Layout:
+    def of(cls, schema: Schema) -> BlockLayout:
         """The layout of a table, by the code of this machine."""
         return cls(schema, code_digest())
 
@@ -119,7 +119,7 @@ def _on_scale(values: NDArray[Any], leaf: Leaf, scope: Scope) -> NDArray[Any]:
     return feature
 
 
-def blocks_of(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def blocks_of(layout: BlockLayout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Encode rows that come in batches of any size: the task of the first pass.
 
     Where the schema has a unit, all rows of each person must be among these batches.
@@ -144,13 +144,13 @@ def blocks_of(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
         yield from _encoded(layout, pa.Table.from_batches(waiting))
 
 
-def _encoded(layout: Layout, table: pa.Table) -> Iterator[pa.RecordBatch]:
+def _encoded(layout: BlockLayout, table: pa.Table) -> Iterator[pa.RecordBatch]:
     for start in range(0, table.num_rows, BLOCK):
         piece = table.slice(start, BLOCK)
         yield layout.block(_columns(layout, piece), piece.num_rows)
 
 
-def _columns(layout: Layout, table: pa.Table) -> dict[str, NDArray[Any]]:
+def _columns(layout: BlockLayout, table: pa.Table) -> dict[str, NDArray[Any]]:
     scope = scope_of(layout.schema)
     cells = {name: _whole(table.column(name)) for name in layout.schema}
     return {key: encoded(cells[leaf.name], leaf, scope) for key, leaf in layout.leaves.items()}
@@ -161,7 +161,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
 
 
-def _blocks_of_people(layout: Layout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _blocks_of_people(layout: BlockLayout, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     unit = layout.schema.unit
     assert unit is not None
     collected = list(batches)
@@ -192,7 +192,7 @@ class RowGroups:
     size: int
 
 
-def row_groups_read(layout: Layout, groups: Iterable[RowGroups]) -> Iterator[pa.RecordBatch]:
+def row_groups_read(layout: BlockLayout, groups: Iterable[RowGroups]) -> Iterator[pa.RecordBatch]:
     """The rows of some row groups, as batches for `blocks_of`."""
     names = list(layout.schema)
     for each in groups:
@@ -224,7 +224,7 @@ class Adding:
         rows: how many rows there are in all.
     """
 
-    layout: Layout
+    layout: BlockLayout
     parts: Sequence[Node]
     rows: int
 

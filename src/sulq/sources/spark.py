@@ -23,7 +23,7 @@ from sulq.errors import LedgerError, SchemaError, SulqError
 from sulq.queries.node import Node
 from sulq.schema import Schema
 from sulq.sources.checking import check_columns, columns_of
-from sulq.sources.engine import Adding, Layout, RowGroups, blocks_of, row_groups_read
+from sulq.sources.engine import Adding, BlockLayout, RowGroups, blocks_of, row_groups_read
 from sulq.sources.files import Files
 from sulq.sources.people import person_keys
 from sulq.sources.readers import Parquet
@@ -105,7 +105,7 @@ class SparkSource(Source):
         rows: int | None = None,
     ) -> None:
         super().__init__(schema, place)
-        self._layout = Layout.of(schema)
+        self._layout = BlockLayout.of(schema)
         self._frame = frame
         self._groups = tuple(groups)
         self._rows = rows
@@ -228,7 +228,7 @@ def _together(frame: Any, person: str) -> Any:
     return frame.mapInArrow(keyed, with_key).repartition(many, KEY).drop(KEY)
 
 
-def _encoder(layout: Layout) -> Callable[[Batches], Batches]:
+def _encoder(layout: BlockLayout) -> Callable[[Batches], Batches]:
     return lambda batches: blocks_of(layout, map(_in_utc, batches))
 
 
@@ -243,7 +243,7 @@ def _in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(columns, batch.schema.names)
 
 
-def _group_encoder(layout: Layout, groups: Sequence[RowGroups]) -> Callable[[Batches], Batches]:
+def _group_encoder(layout: BlockLayout, groups: Sequence[RowGroups]) -> Callable[[Batches], Batches]:
     def encode(batches: Batches) -> Batches:
         numbers = (number for batch in batches for number in batch.column(0).to_pylist())
         return blocks_of(layout, row_groups_read(layout, (groups[number] for number in numbers)))
