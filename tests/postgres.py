@@ -45,6 +45,12 @@ def _user() -> dict[str, Any]:
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
 
 
+def _memory() -> str | None:
+    """A folder in memory, if there is one with room: a test kills processes, and never the machine."""
+    memory = Path("/dev/shm")
+    return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free > 2 * 10**9 else None
+
+
 @cache
 def programs() -> Path | None:
     """Where Postgres is, if it is anywhere and can be run."""
@@ -70,7 +76,7 @@ class PostgresServer:
         if found is None or importlib.util.find_spec("psycopg") is None:
             pytest.skip(MISSING)
         self.programs = found
-        self.folder = Path(tempfile.mkdtemp(prefix="sulq-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="sulq-pg-", dir=_memory()))
         if os.getuid() == 0:
             os.chown(self.folder, NOBODY, NOBODY)
         self.settings = SETTINGS | settings

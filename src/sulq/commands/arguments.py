@@ -139,7 +139,10 @@ def _add_privacy(group: Any) -> None:
         "are there",
     )
     group.add_argument(
-        "--ledger", metavar="FILE", help="remembers what was spent (default: DATA.ledger, beside the data)"
+        "--ledger",
+        metavar="LEDGER",
+        help="remembers what was spent: a file (default: DATA.ledger, beside the data), or a schema in "
+        "Postgres, as postgresql://HOST/DATABASE?schema=people",
     )
     group.add_argument(
         "--run",

@@ -55,7 +55,11 @@ def add_serve(commands: Any) -> None:
         "--neighbours", choices=("replace", "add-remove"), default="replace", help="as for learn"
     )
     group.add_argument("--table", help="the table, if the data is a DuckDB database")
-    group.add_argument("--ledger", metavar="FILE", help="remembers what was spent (default: DATA.ledger)")
+    group.add_argument(
+        "--ledger",
+        metavar="LEDGER",
+        help="remembers what was spent: a file (default: DATA.ledger), or postgresql://HOST/DATABASE?schema=NAME",
+    )
     group.add_argument("--name", metavar="NAME", help="what analysts call it (default: the name of the file)")
     group.add_argument(
         "--cap",

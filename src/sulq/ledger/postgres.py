@@ -108,7 +108,9 @@ class PostgresStore(Store):
     @contextmanager
     def transaction(self, write: bool) -> Iterator[PostgresTransaction]:
         if write and self.read_only:
-            raise LedgerError(f"ledger {self.name} was opened to be read; nothing was released")
+            raise LedgerError(
+                f"ledger {self.name} was opened to be read; nothing was released; open it for writing"
+            )
         with self._first((WRITE if write else READ) + tables.END) as (connection, known):
             if self._format(known) != (len(tables.STEPS), self._ledger):
                 raise LedgerError(

@@ -10,11 +10,11 @@ import json
 from datetime import date
 from html import escape
 from importlib.metadata import version
-from pathlib import Path
 
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
+from sulq.ledger.places import Address, place_of
 from sulq.oracles.assembly import IN_MEMORY
 from sulq.pictures import odds
 from sulq.plans.watching import AskedRound
@@ -139,7 +139,9 @@ def _to_check(outcome: Outcome, account: RunBudget) -> str:
             "<h2>How to check this page</h2><p>The ledger of this run was kept in memory, so nobody can "
             "check what was spent.</p>"
         )
-    ledger = escape(Path(account.ledger).name)
+    place = place_of(account.ledger)
+    # A page that is passed on says as little of a server as of a folder.
+    ledger = escape(f"postgresql://…?schema={place.schema}" if isinstance(place, Address) else place.name)
     return (
         "<h2>How to check this page</h2><p>Whoever keeps the data has the ledger. "
         f"<code>sulq ledger verify {ledger}</code> recomputes every sum and every hash in it, and "

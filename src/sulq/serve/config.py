@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from sulq.errors import SulqError
 from sulq.ledger.accounts import ANALYST
+from sulq.ledger.places import SCHEMES, place_of
 from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.budget import Budget, budget
 from sulq.serve.limits import Limits
@@ -37,7 +38,8 @@ class DatasetSettings:
         neighbours: "replace" or "add-remove".
         truncate: whether answers are brought into the range that is public.
         quoted_newlines: whether cells of a CSV file may have line ends.
-        ledger: the file that remembers what was spent; None for the one beside the data.
+        ledger: the file, or the address in Postgres, that remembers what was spent; None for the file beside
+            the data.
         caps: what each analyst may spend of the budget, by name; "*" stands for all that are not named.
     """
 
@@ -98,7 +100,7 @@ class ServiceSettings:
                 "and its private key, or say that a proxy in front speaks TLS (behind_proxy, "
                 "--behind-proxy), or listen at 127.0.0.1"
             )
-        ledgers = [settings.ledger for settings in self.datasets if settings.ledger is not None]
+        ledgers = [place_of(settings.ledger) for settings in self.datasets if settings.ledger is not None]
         if len(set(ledgers)) < len(ledgers):
             raise SulqError("two data sets name the same ledger, and each needs one of its own")
 
@@ -172,7 +174,7 @@ def _dataset(name: str, form: object, folder: Path) -> DatasetSettings:
         raise SulqError(f"{here}: {error}") from None
     for each in ("data", "schema", "ledger"):
         if each in given or each != "ledger":
-            given[each] = _path(given.get(each), folder, f"{each} in {here}")
+            given[each] = _place(given.get(each), folder, f"{each} in {here}")
             if given[each] is None:
                 raise SulqError(f"{here} needs {each}")
     allowed = [each.name for each in fields(DatasetSettings) if each.name not in ("name", "budget", "caps")]
@@ -211,6 +213,13 @@ def _check_types(form: Mapping[str, Any], types: Mapping[str, type], where: str)
     for name, type_ in types.items():
         if name in form and type(form[name]) is not type_:
             raise SulqError(f"{name} in {where} is of type {type_.__name__}, not {shown(form[name])}")
+
+
+def _place(value: object, folder: Path, what: str) -> str | None:
+    """A path, or the address of a ledger in Postgres."""
+    if isinstance(value, str) and value.startswith(SCHEMES):
+        return str(place_of(value))
+    return _path(value, folder, what)
 
 
 def _path(value: object, folder: Path, what: str) -> str | None:
