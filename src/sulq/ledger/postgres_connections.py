@@ -84,6 +84,7 @@ class Connections:
                     except psycopg.Error as error:
                         if not lost(error, connection):
                             raise
+                        connection.close()
                         self._drop_idle()
                         connection = None
                 if connection is None:

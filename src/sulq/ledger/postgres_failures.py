@@ -53,14 +53,14 @@ def refusal(name: str, error: Exception) -> LedgerError:
 
 
 def lost(error: Exception, connection: Connection[Any]) -> bool:
-    """Whether a connection is gone, so that nobody said how a statement ended.
+    """Whether a connection is gone, so that nobody said how a statement ended: the server had no word in it.
 
     Args:
         error: what was raised.
         connection: the connection.
     """
-    code = getattr(error, "sqlstate", None) or ""
-    return connection.closed or code in LOST or code.startswith("08")
+    code = getattr(error, "sqlstate", None)
+    return connection.closed or code is None or code in LOST or code.startswith("08")
 
 
 def comes_back(error: Exception) -> bool:
