@@ -21,7 +21,8 @@ from sulq.sources.files import Files
 EXAMPLES = """examples:
   sulq serve people.csv --schema people.toml --epsilon 1
   sulq serve people.csv --schema people.toml --epsilon 1 --cap '*=0.1' --cap ada=0.5 --check
-  sulq serve curator.toml"""
+  sulq serve curator.toml
+  sulq serve people.csv --schema people.toml --epsilon 1 --ledger 'postgresql:///clinic' --workers 4"""
 ABOUT_DATA = ("schema", "epsilon", "delta", "rho", "table", "ledger", "name", "cap", "keys")
 
 
@@ -77,6 +78,12 @@ def add_serve(commands: Any) -> None:
     )
     group.add_argument("--private-key", metavar="FILE", help="the private key of the certificate")
     group.add_argument("--behind-proxy", action="store_true", help="a proxy in front of it speaks TLS")
+    group.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="how many processes serve; several need a ledger in Postgres (default 1)",
+    )
     parser.set_defaults(run=_serve)
 
 
@@ -88,9 +95,10 @@ def _serve(options: argparse.Namespace, console: Console) -> int:
         from sulq.serve.console.visiting import HOME
         from sulq.serve.logs import log_to
         from sulq.serve.server import Server
+        from sulq.serve.workers import Workers
     except ModuleNotFoundError as error:
         raise SulqError(f"`sulq serve` needs {error.name}: pip install 'sulq[serve]'") from None
-    server = Server(settings)
+    server = Server(settings) if settings.workers == 1 else Workers(settings)
     names = ", ".join(each.name for each in settings.datasets)
     console.print(Text(f"serving {names} at {server.url}; Ctrl-C ends it"), soft_wrap=True)
     console.print(Text(f"the console, for people: {server.url}{HOME}"), soft_wrap=True)
@@ -123,7 +131,7 @@ def _settings(options: argparse.Namespace) -> ServiceSettings:
     """What the service is told, by a configuration or by options."""
     where = {
         name: value
-        for name in ("host", "port", "certificate", "private_key")
+        for name in ("host", "port", "certificate", "private_key", "workers")
         if (value := getattr(options, name)) is not None
     } | ({"behind_proxy": True} if options.behind_proxy else {})
     if Path(options.data).suffix == ".toml":

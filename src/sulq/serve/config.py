@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from sulq.errors import SulqError
 from sulq.ledger.accounts import ANALYST
-from sulq.ledger.places import SCHEMES, place_of
+from sulq.ledger.places import SCHEMES, Address, place_of
 from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.budget import Budget, budget
 from sulq.serve.limits import Limits
@@ -22,6 +22,7 @@ from sulq.wire import shown
 T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a data set may be called: it stands in addresses."""
+MOST_WORKERS = 64
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -73,8 +74,9 @@ class ServiceSettings:
         certificate: the file of its TLS certificate, None to speak plain HTTP.
         private_key: the file of the certificate's private key.
         behind_proxy: whether a proxy in front of it speaks TLS.
-        limits: how much may be asked.
+        limits: how much may be asked; each process counts for itself.
         schedule: when answers leave.
+        workers: how many processes serve. More than one need ledgers in Postgres.
     """
 
     datasets: tuple[DatasetSettings, ...]
@@ -86,9 +88,11 @@ class ServiceSettings:
     behind_proxy: bool = False
     limits: Limits = field(default_factory=Limits)
     schedule: Schedule = field(default_factory=Schedule)
+    workers: int = 1
 
     def __post_init__(self) -> None:
         whole("port", self.port, 0, 65535)
+        whole("workers", self.workers, 1, MOST_WORKERS)
         if (self.certificate is None) != (self.private_key is None):
             raise SulqError("a certificate and its private key go together: give both files, or none")
         for path in (self.certificate, self.private_key):
@@ -103,6 +107,13 @@ class ServiceSettings:
         ledgers = [place_of(settings.ledger) for settings in self.datasets if settings.ledger is not None]
         if len(set(ledgers)) < len(ledgers):
             raise SulqError("two data sets name the same ledger, and each needs one of its own")
+        for each in self.datasets if self.workers > 1 else ():
+            if not isinstance(place_of(each.ledger or ""), Address):
+                raise SulqError(
+                    f"{self.workers} workers cannot share the ledger of {each.name}, which is a file: they "
+                    "would take its lock at random, and some analysts would wait for seconds; give it one in "
+                    "Postgres, as postgresql://HOST/DATABASE?schema=NAME, or have 1 worker"
+                )
 
     @property
     def url(self) -> str:
@@ -158,7 +169,7 @@ def settings_of(form: Mapping[str, Any], folder: Path, default_keys: str = "cura
     limits = _made(Limits, tables["limits"], "[limits]")
     allowed = [each.name for each in fields(ServiceSettings)]
     _only(server, [name for name in allowed if name not in ("datasets", "limits", "schedule")], "[server]")
-    _check_types(server, {"host": str, "port": int, "behind_proxy": bool}, "[server]")
+    _check_types(server, {"host": str, "port": int, "behind_proxy": bool, "workers": int}, "[server]")
     return ServiceSettings(datasets, limits=limits, schedule=schedule, **server)
 
 
