@@ -19,6 +19,7 @@ import cliffs
 import clusters
 import growth
 import learners
+import ledgers
 import local
 import measure
 import picture
@@ -66,6 +67,7 @@ SECTIONS = {
     "beyond": beyond.section,
     "samplers": samplers.section,
     "serve": serving.section,
+    "ledgers": ledgers.section,
     "serve-timing": serve_timing.section,
 }
 

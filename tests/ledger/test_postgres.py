@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import sulq
 from sulq.cli import main
 from sulq.errors import LedgerError
 from sulq.ledger import postgres as store_module
-from sulq.ledger import postgres_tables
+from sulq.ledger import postgres_steps
 from sulq.ledger.carrying import carry
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.places import Address, place_of
@@ -145,21 +146,21 @@ def test_a_ledger_of_an_earlier_format_is_upgraded_as_a_whole_or_not_at_all(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended(url)
-    steps = postgres_tables.STEPS
+    steps = postgres_steps.STEPS
     added = "ALTER TABLE {0}.entries ADD COLUMN later text"
-    monkeypatch.setattr(postgres_tables, "STEPS", (*steps, (added, "SELECT 1 / 0")))
+    monkeypatch.setattr(postgres_steps, "STEPS", (*steps, (added, "SELECT 1 / 0")))
     with pytest.raises(LedgerError):
         opened(url)
-    monkeypatch.setattr(postgres_tables, "STEPS", steps)
+    monkeypatch.setattr(postgres_steps, "STEPS", steps)
     old = opened(url)
-    monkeypatch.setattr(postgres_tables, "STEPS", (*steps, (added,)))
+    monkeypatch.setattr(postgres_steps, "STEPS", (*steps, (added,)))
     with pytest.raises(LedgerError, match="of another format"):
         Ledger.read(url)
     for _ in range(2):
         with opened(url) as ledger:
             assert (stored(ledger), ledger.verify()) == ({"q": "42"}, [])
             ledger.set_cap("run:later", COST)
-    monkeypatch.setattr(postgres_tables, "STEPS", steps)
+    monkeypatch.setattr(postgres_steps, "STEPS", steps)
     with pytest.raises(LedgerError, match="of another format"):
         old.release("run", "another", COST, never)
 
@@ -239,17 +240,18 @@ def test_a_commit_waits_for_the_disk_whatever_the_role_is_set_to(
         assert shown == [held, "0"]
 
 
-GRANTS = """GRANT USAGE ON SCHEMA {0} TO {1};
-GRANT SELECT ON {0}.format, {0}.entries, {0}.meta, {0}.accounts TO {1};
-GRANT INSERT ON {0}.entries TO {1};
-GRANT INSERT, UPDATE ON {0}.accounts TO {1};
-GRANT UPDATE ON {0}.meta, {0}.turns TO {1};"""
+def grants(url: str, role: str) -> str:
+    """What the page on the curator says that a role needs."""
+    page = (Path(__file__).parents[2] / "docs" / "curator.md").read_text(encoding="utf-8")
+    written = page.partition("```sql\n")[2].partition("```")[0]
+    assert written.count("GRANT") == 5
+    return written.replace("people", Address.of(url).schema).replace("curator", role)
 
 
 def test_a_role_needs_no_more_than_the_page_says(url: str, role: str, postgres: PostgresServer) -> None:
     ended(url)
     with postgres.connect() as connection:
-        connection.execute(GRANTS.format(Address.of(url).schema, role))
+        connection.execute(grants(url, role))
     with opened(as_role(url, role)) as ledger:
         ledger.set_cap(ADA, Fraction(1, 2))
         ledger.release("run", "another", COST, token, account=ADA)
@@ -289,7 +291,7 @@ def test_a_server_that_only_reads_is_told_from_one_that_writes(
     """As a replica answers, or a role that is set so."""
     ended(url)
     with postgres.connect() as connection:
-        connection.execute(GRANTS.format(Address.of(url).schema, role))
+        connection.execute(grants(url, role))
         connection.execute(f"ALTER ROLE {role} SET default_transaction_read_only = on")
     with opened(as_role(url, role)) as ledger, pytest.raises(LedgerError, match="name the primary server"):
         ledger.release("run", "another", COST, never)

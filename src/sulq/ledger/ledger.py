@@ -43,8 +43,7 @@ class Ledger:
             `Address`); None for memory; or another `Store`.
         unit: what is spent: "epsilon", "rho" or "queries".
         total: how much of it there is.
-        facts: the public facts that tie the ledger to its data and its guarantee. A ledger that was made for
-            others is refused.
+        facts: the public facts that tie the ledger to its data. A ledger that was made for others is refused.
         schema: the form of the schema that the fact of that name is the hash of. A later refusal can then say
             what differs.
 

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sulq.errors import LedgerError
-from sulq.ledger import postgres_tables as tables
+from sulq.ledger import postgres_steps as tables
 from sulq.ledger.chain import RESTORE
 from sulq.ledger.places import Address
 from sulq.ledger.postgres_connections import Connections
 from sulq.ledger.postgres_failures import AGAIN, lost
-from sulq.ledger.postgres_tables import PostgresTransaction
+from sulq.ledger.postgres_tables import END, PostgresTransaction
 from sulq.ledger.purpose import HEAD
 from sulq.ledger.store import Store
 
@@ -111,7 +111,7 @@ class PostgresStore(Store):
             raise LedgerError(
                 f"ledger {self.name} was opened to be read; nothing was released; open it for writing"
             )
-        with self._first((WRITE if write else READ) + tables.END) as (connection, known):
+        with self._first((WRITE if write else READ) + END) as (connection, known):
             if self._format(known) != (len(tables.STEPS), self._ledger):
                 raise LedgerError(
                     f"ledger {self.name} is no longer the one that was opened: that was removed, another was "

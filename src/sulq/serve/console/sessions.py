@@ -25,7 +25,7 @@ MOST = 10_000
 TABLES = """
     CREATE TABLE IF NOT EXISTS sessions (
         id TEXT PRIMARY KEY NOT NULL, key TEXT NOT NULL, began REAL NOT NULL, seen REAL NOT NULL
-    ) WITHOUT ROWID;
+    );
     CREATE INDEX IF NOT EXISTS oldest ON sessions (seen);
     CREATE TABLE IF NOT EXISTS secret (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
 """
@@ -64,7 +64,7 @@ class Sessions:
         """A new session of whoever has shown this key: its id."""
         session, now = secrets.token_urlsafe(32), self._clock()
         with self._written() as connection:
-            oldest = "SELECT id FROM sessions ORDER BY seen DESC LIMIT -1 OFFSET ?"
+            oldest = "SELECT id FROM sessions ORDER BY seen DESC, rowid DESC LIMIT -1 OFFSET ?"
             connection.execute(f"DELETE FROM sessions WHERE id IN ({oldest})", (MOST - 1,))
             connection.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?)", (digest(session), key.id, now, now)
