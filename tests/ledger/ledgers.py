@@ -17,6 +17,7 @@ import pytest
 
 from sulq.errors import BudgetError
 from sulq.ledger.ledger import JSON, Ledger
+from sulq.ledger.postgres_tables import PostgresTransaction
 from tests.ledger.homes import Place
 
 FACTS: dict[str, JSON] = {"schema": "9f86d081", "neighbours": "replace", "rows": 20190, "delta": "1/1000000"}
@@ -72,7 +73,15 @@ def stepping_postgres(monkeypatch: pytest.MonkeyPatch) -> None:
             Stepping.step()
             return cursor
 
+    commit = PostgresTransaction.commit
+
+    def committed(transaction: PostgresTransaction) -> str | None:
+        ended = commit(transaction)
+        Stepping.step()
+        return ended
+
     monkeypatch.setattr(psycopg, "connect", SteppingPostgres.connect)
+    monkeypatch.setattr(PostgresTransaction, "commit", committed)
 
 
 def token() -> str:

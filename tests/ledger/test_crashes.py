@@ -82,7 +82,8 @@ def test_a_release_may_be_cut_off_at_any_step(tmp_path: Path, home: Home, steppi
             assert ledger.spent == 3 * COST
     assert steps > 40
     assert pending > 5 // home.stride, "no crash fell between a charge and its answer"
-    assert answered > 0, "no crash fell between storing an answer and returning it"
+    # Where only some of the steps are tried, it may be none of the few that come after the commit.
+    assert answered > 0 or home.stride > 1, "no crash fell between storing an answer and returning it"
 
 
 def test_a_release_may_be_broken_off_by_an_exception_at_any_step(
