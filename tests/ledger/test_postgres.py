@@ -23,6 +23,7 @@ from sulq.ledger.stores import is_there, store_at
 from tests.ledger.homes import edit, raw
 from tests.ledger.ledgers import ADA, COST, FACTS, charged, never, opened, stored, token
 from tests.postgres import PostgresServer
+from tests.serve.services import write_people
 
 
 @pytest.fixture
@@ -401,6 +402,26 @@ def test_the_commands_take_an_address(url: str, capsys: pytest.CaptureFixture[st
     again = sulq.open(people, wider).curator(epsilon=1, ledger=url)
     assert (again.spent, again.ledger.verify()) == (Fraction(1, 4), [])
     again.ledger.close()
+
+
+def test_learning_and_serving_take_an_address(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = write_people(tmp_path)
+    about = [str(data), "--schema", str(tmp_path / "people.toml"), "--epsilon", "1", "--ledger", url]
+    learn = ["learn", "tree", *about, "--label", "sick", "--depth", "1", "--share", "1/4"]
+    assert main([*learn, "--dry-run"]) == 0
+    assert "is not there yet" in capsys.readouterr().out and not is_there(url)
+    for _ in range(2):
+        assert main([*learn, "--report", str(tmp_path / "report.html")]) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"schema={Address.of(url).schema}" in page and "/sulq-pg-" not in page
+    assert main(["serve", *about, "--workers", "2", "--check"]) == 0
+    assert main(["serve", *about[:-3], "2", "--ledger", url, "--check"]) == 2
+    assert "was made for something else" in capsys.readouterr().err
+    with Ledger.read(url) as ledger:
+        assert (ledger.spent, ledger.verify()) == (Fraction(1, 4), [])
+    assert not list(tmp_path.glob("*.ledger"))
 
 
 def test_a_ledger_is_the_same_in_both_stores(url: str, tmp_path: Any) -> None:
