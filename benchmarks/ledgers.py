@@ -58,7 +58,8 @@ def section() -> str:
             "",
             f"{RELEASES} releases of two durable commits each, by so many clients on one ledger; medians of {TURNS} turns, in which",
             "the stores take turns on one disk. A second number is the slowest release of all, in milliseconds: processes that",
-            "race for a SQLite file wait at random, those that queue in Postgres wait their turn. The server is on this machine.",
+            "race for a SQLite file wait at random, those that queue in Postgres wait their turn. The server is on this machine,",
+            "which was busy with other work: only cells of one line can be compared.",
             "",
             *table(
                 ["clients", "", "SQLite, a second", "slowest, ms", "Postgres, a second", "slowest, ms"], lines

@@ -176,13 +176,15 @@ def test_processes_share_keys_and_sessions_are_replaced_and_end_together(
         assert signed.status_code == 303, signed.text
         assert {browser.get("/console").status_code for _ in range(12)} == {200}
 
+        with service.client(keys.add("boss", "owner")) as client:
+            changed = client.put("/v1/datasets/people/caps/analyst:eager", json={"cap": "1/10"})
+            assert changed.status_code == 200, changed.text
         os.kill(before[0], signal.SIGKILL)
         deadline = time.monotonic() + 60
-        while before[0] in service.workers() or len(service.workers()) < 2:
+        while service.log().count('"started"') < 3:
             assert time.monotonic() < deadline, service.log()
             time.sleep(0.1)
-        assert before[1] in service.workers()
-        service.wait_for(2)
+        assert before[1] in service.wait_for(2) and before[0] not in service.workers()
         with service.client(secret) as client:
             assert client.post("/v1/datasets/people/ask", json=body).json() == first
 
@@ -196,6 +198,7 @@ def test_processes_share_keys_and_sessions_are_replaced_and_end_together(
     assert "Traceback" not in service.log() and "worker replaced" in service.log()
     with sulq.Ledger.read(ledger) as kept:
         assert (kept.spent, kept.verify()) == (Fraction(1, 10), [])
+        assert kept.remaining_of("analyst:eager") == Fraction(1, 10), "whoever came later set no cap"
 
 
 @pytest.mark.parametrize("ledger", [{}, {"ledger": "people.ledger"}])

@@ -45,6 +45,9 @@ class Workers:
         except BaseException:
             self._socket.close()
             raise
+        # Caps are set now. A worker that comes later must not undo what the owner changed meanwhile.
+        datasets = tuple(replace(each, caps={}) for each in settings.datasets)
+        self.settings = replace(self.settings, datasets=datasets)
 
     @property
     def url(self) -> str:
