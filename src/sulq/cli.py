@@ -161,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
         "what is left.",
         epilog="example: sulq ledger show people.csv.ledger --entries",
     )
-    action.add_argument("ledger", help="the file of a ledger")
+    action.add_argument("ledger", help="a ledger: its file, or postgresql://HOST/DATABASE?schema=NAME")
     action.add_argument("--entries", action="store_true", help="print every charge and answer as well")
     action.set_defaults(run=_show_ledger)
 
@@ -172,7 +172,7 @@ def _parser() -> argparse.ArgumentParser:
         "say what does not fit. The exit code is 1 if anything does not.",
         epilog="example: sulq ledger verify people.csv.ledger",
     )
-    action.add_argument("ledger", help="the file of a ledger")
+    action.add_argument("ledger", help="a ledger: its file, or postgresql://HOST/DATABASE?schema=NAME")
     action.add_argument(
         "--seal",
         metavar="HASH",
@@ -190,7 +190,7 @@ def _parser() -> argparse.ArgumentParser:
         "reason: bounds, kinds, lists of values, rules for missing cells, the unit, and how files are read.",
         epilog="example: sulq ledger carry people.csv.ledger --schema people.toml --dry-run",
     )
-    action.add_argument("ledger", help="the file of a ledger")
+    action.add_argument("ledger", help="a ledger: its file, or postgresql://HOST/DATABASE?schema=NAME")
     action.add_argument("--schema", required=True, metavar="FILE", help="the changed schema, a TOML file")
     action.add_argument(
         "--dry-run", action="store_true", help="say what would be recorded, and change nothing"

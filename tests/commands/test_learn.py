@@ -10,7 +10,7 @@ from rich.console import Console
 
 import sulq
 from sulq.cli import _parser, main
-from sulq.commands.checks import ledger_file
+from sulq.commands.checks import ledger_place
 from sulq.commands.learners import COMMANDS, run_name
 from sulq.commands.show import told_of
 from sulq.plans.watching import Watched
@@ -198,7 +198,7 @@ def test_pruning_decides_what_is_shown_and_not_what_is_kept_and_costs_nothing(
 
 def test_the_ledger_is_where_a_curator_would_have_put_it(people: list[str], tmp_path: Path) -> None:
     source = sulq.open(people[0], people[2])
-    assert source.curator(epsilon=1).ledger.path == ledger_file(source, None).resolve()
+    assert source.curator(epsilon=1).ledger.path == Path(ledger_place(source, None)).resolve()
 
 
 def test_the_name_of_a_run_follows_from_all_settings_of_a_learner() -> None:

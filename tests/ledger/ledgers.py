@@ -9,13 +9,16 @@ import signal
 import sqlite3
 import traceback
 from collections.abc import Callable
-from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+import pytest
+
 from sulq.errors import BudgetError
 from sulq.ledger.ledger import JSON, Ledger
+from sulq.ledger.postgres_tables import PostgresTransaction
+from tests.ledger.homes import Place
 
 FACTS: dict[str, JSON] = {"schema": "9f86d081", "neighbours": "replace", "rows": 20190, "delta": "1/1000000"}
 COST = Fraction(1, 10)
@@ -23,11 +26,16 @@ KILLED = 9
 ADA, BOB = "analyst:ada", "analyst:bob"
 
 
-def opened(path: Path | None, total: Fraction | int = 1) -> Ledger:
-    return Ledger(path, "epsilon", Fraction(total), FACTS)
+def nameless() -> Place | None:
+    """Where a ledger without a name is: in memory, unless a test says otherwise."""
+    return None
 
 
-def capped(path: Path | None = None, total: int = 1, **caps: Fraction) -> Ledger:
+def opened(path: Place | None, total: Fraction | int = 1) -> Ledger:
+    return Ledger(nameless() if path is None else path, "epsilon", Fraction(total), FACTS)
+
+
+def capped(path: Place | None = None, total: int = 1, **caps: Fraction) -> Ledger:
     """A ledger with caps for analysts."""
     ledger = opened(path, total)
     for name, cap in caps.items():
@@ -37,15 +45,6 @@ def capped(path: Path | None = None, total: int = 1, **caps: Fraction) -> Ledger
 
 def standings(ledger: Ledger) -> dict[str, tuple[Fraction, Fraction | None]]:
     return {account.name: (account.spent, account.cap) for account in ledger.accounts()}
-
-
-def edit(path: Path, *statements: str) -> None:
-    """Change a ledger's file from outside."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("DROP TRIGGER no_change; DROP TRIGGER no_removal;")
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
 
 
 class Stepping(sqlite3.Connection):
@@ -58,6 +57,31 @@ class Stepping(sqlite3.Connection):
         cursor = super().execute(*arguments)
         type(self).step()
         return cursor
+
+
+def stepping_postgres(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let connections to Postgres take steps as well."""
+    try:
+        import psycopg
+    except ModuleNotFoundError:
+        return
+
+    class SteppingPostgres(psycopg.Connection[Any]):
+        def execute(self, *arguments: Any, **named: Any) -> Any:
+            Stepping.step()
+            cursor = super().execute(*arguments, **named)
+            Stepping.step()
+            return cursor
+
+    commit = PostgresTransaction.commit
+
+    def committed(transaction: PostgresTransaction) -> str | None:
+        ended = commit(transaction)
+        Stepping.step()
+        return ended
+
+    monkeypatch.setattr(psycopg, "connect", SteppingPostgres.connect)
+    monkeypatch.setattr(PostgresTransaction, "commit", committed)
 
 
 def token() -> str:
@@ -126,7 +150,7 @@ def check_that_charges_cover(ledger: Ledger, received: Received) -> None:
     assert ledger.spent == COST * len(questions)
 
 
-def ask_forever(path: Path, received: Received, first: int = 0, heartbeat: int | None = None) -> None:
+def ask_forever(path: Place, received: Received, first: int = 0, heartbeat: int | None = None) -> None:
     ledger = opened(path, total=1000)
     for i in itertools.count(first):
         received.add(f"q{i}", ledger.release("run", f"q{i}", COST, token))

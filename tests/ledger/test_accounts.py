@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,10 @@ import pytest
 from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.accounts import Account
 from sulq.ledger.ledger import Ledger
+from tests.ledger.homes import Home
 from tests.ledger.ledgers import ADA, BOB, COST, capped, never, opened, standings, token
+
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_a_charge_counts_against_the_whole_and_its_analyst_and_its_run() -> None:
@@ -189,8 +191,8 @@ def test_a_cap_is_an_exact_fraction(cap: Any) -> None:
         opened(None).set_cap(ADA, cap)
 
 
-def test_caps_are_the_same_for_all_who_open_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "ledger"
+def test_caps_are_the_same_for_all_who_open_the_file(home: Home) -> None:
+    path = home / "ledger"
     with capped(path, ada=COST) as ledger, opened(path) as other:
         other.release("tree", "q", COST, token, account=ADA)
         with pytest.raises(BudgetError):

@@ -20,6 +20,7 @@ import pytest
 from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.ledger import Ledger
 from tests.effort import either
+from tests.ledger.homes import Home, Place
 from tests.ledger.ledgers import (
     COST,
     KILLED,
@@ -48,7 +49,7 @@ def countdown(steps: int) -> Callable[[], None]:
     return step
 
 
-def ask_three(path: Path, received: Received, on_second: Callable[[], None] = lambda: None) -> None:
+def ask_three(path: Place, received: Received, on_second: Callable[[], None] = lambda: None) -> None:
     ledger = opened(path)
     for i in range(3):
         if i == 1:
@@ -57,16 +58,16 @@ def ask_three(path: Path, received: Received, on_second: Callable[[], None] = la
     ledger.close()
 
 
-def test_a_release_may_be_cut_off_at_any_step(tmp_path: Path, stepping: type[Stepping]) -> None:
-    def cut_off(path: Path, received: Received, steps: int) -> None:
+def test_a_release_may_be_cut_off_at_any_step(tmp_path: Path, home: Home, stepping: type[Stepping]) -> None:
+    def cut_off(path: Place, received: Received, steps: int) -> None:
         def arm() -> None:
             stepping.step = staticmethod(countdown(steps))
 
         ask_three(path, received, arm)
 
     pending = answered = 0
-    for steps in itertools.count():
-        path, received = tmp_path / f"{steps}.ledger", Received(tmp_path / f"{steps}.received")
+    for steps in itertools.count(0, home.stride):
+        path, received = home / f"{steps}.ledger", Received(tmp_path / f"{steps}.received")
         if ending(child(partial(cut_off, path, received, steps))) == 0:
             break  # more steps than the rest of the run has
         with opened(path) as ledger:
@@ -80,12 +81,15 @@ def test_a_release_may_be_cut_off_at_any_step(tmp_path: Path, stepping: type[Ste
             assert before.items() <= stored(ledger).items()
             assert ledger.spent == 3 * COST
     assert steps > 40
-    assert pending > 5, "no crash fell between a charge and its answer"
-    assert answered > 0, "no crash fell between storing an answer and returning it"
+    assert pending > 5 // home.stride, "no crash fell between a charge and its answer"
+    # Where only some of the steps are tried, it may be none of the few that come after the commit.
+    assert answered > 0 or home.stride > 1, "no crash fell between storing an answer and returning it"
 
 
-def test_a_release_may_be_broken_off_by_an_exception_at_any_step(stepping: type[Stepping]) -> None:
-    for steps in itertools.count():
+def test_a_release_may_be_broken_off_by_an_exception_at_any_step(
+    stepping: type[Stepping], home: Home
+) -> None:
+    for steps in itertools.count(0, home.stride):
         ledger = opened(None)
         left = itertools.count(steps, -1)
 
@@ -106,8 +110,8 @@ def test_a_release_may_be_broken_off_by_an_exception_at_any_step(stepping: type[
     assert steps > 20
 
 
-def test_a_crash_while_an_answer_is_computed_wastes_no_second_charge(tmp_path: Path) -> None:
-    path = tmp_path / "ledger"
+def test_a_crash_while_an_answer_is_computed_wastes_no_second_charge(home: Home) -> None:
+    path = home / "ledger"
     crash = child(lambda: opened(path).release("run", "q", COST, lambda: os._exit(KILLED)))
     assert ending(crash) == KILLED
     with opened(path) as ledger:
@@ -118,7 +122,7 @@ def test_a_crash_while_an_answer_is_computed_wastes_no_second_charge(tmp_path: P
 
 
 def test_a_creation_cut_off_at_any_step_leaves_no_ledger_or_a_whole_one(
-    tmp_path: Path, stepping: type[Stepping], monkeypatch: pytest.MonkeyPatch
+    home: Home, stepping: type[Stepping], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link = os.link
 
@@ -129,12 +133,12 @@ def test_a_creation_cut_off_at_any_step_leaves_no_ledger_or_a_whole_one(
 
     monkeypatch.setattr(os, "link", interrupted_link)
 
-    def cut_off(path: Path, steps: int) -> None:
+    def cut_off(path: Place, steps: int) -> None:
         stepping.step = staticmethod(countdown(steps))
         opened(path)
 
-    for steps in itertools.count():
-        path = tmp_path / f"{steps}.ledger"
+    for steps in itertools.count(0, home.stride):
+        path = home / f"{steps}.ledger"
         if ending(child(partial(cut_off, path, steps))) == 0:
             break
         with opened(path) as ledger:
@@ -144,12 +148,12 @@ def test_a_creation_cut_off_at_any_step_leaves_no_ledger_or_a_whole_one(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_two_workers_may_be_killed_at_any_moment(tmp_path: Path, seed: int) -> None:
+def test_two_workers_may_be_killed_at_any_moment(tmp_path: Path, home: Home, seed: int) -> None:
     """40 kills a seed with the thorough effort; both workers ask the same questions, so they race for each as well."""
     moments = random.Random(seed)
-    path, received = tmp_path / "ledger", Received(tmp_path / "received")
+    path, received = home / "ledger", Received(tmp_path / "received")
     before: dict[str, str] = {}
-    for turn in range(either(10, 20)):
+    for turn in range(either(10, 20) // min(2, home.stride)):
         pulse, heartbeat = os.pipe()
         work = partial(ask_forever, path, received, max(0, len(before) - 3), heartbeat)
         workers = [child(work) for _ in range(2)]
@@ -170,15 +174,15 @@ def test_two_workers_may_be_killed_at_any_moment(tmp_path: Path, seed: int) -> N
     assert len(before) >= 4
 
 
-def test_sixteen_processes_never_overspend_a_budget_of_five(tmp_path: Path) -> None:
+def test_sixteen_processes_never_overspend_a_budget_of_five(home: Home) -> None:
     """In every other race the racers also race to create the file."""
-    for heat in range(either(4, 30)):
-        path = tmp_path / f"{heat}.ledger"
+    for heat in range(either(4, 30) // min(2, home.stride)):
+        path = home / f"{heat}.ledger"
         if heat % 2:
             opened(path, total=5).close()
         gate, starter = os.pipe()
 
-        def run(name: int, path: Path = path, gate: int = gate, starter: int = starter) -> None:
+        def run(name: int, path: Place = path, gate: int = gate, starter: int = starter) -> None:
             os.close(starter)
             os.read(gate, 1)
             opened(path, total=5).release(f"run {name}", "q", Fraction(1), token)
@@ -193,10 +197,10 @@ def test_sixteen_processes_never_overspend_a_budget_of_five(tmp_path: Path) -> N
             assert [run.answers for run in ledger.runs()] == [1] * 5
 
 
-@pytest.mark.parametrize("where", ["memory", "file"])
-def test_eight_threads_never_overspend_a_budget_of_five(tmp_path: Path, where: str) -> None:
-    for heat in range(10):
-        ledger = opened(None if where == "memory" else tmp_path / f"{heat}.ledger", total=5)
+@pytest.mark.parametrize("where", ["nameless", "named"])
+def test_eight_threads_never_overspend_a_budget_of_five(home: Home, where: str) -> None:
+    for heat in range(10 // home.stride):
+        ledger = opened(None if where == "nameless" else home / f"{heat}.ledger", total=5)
         start = threading.Barrier(8)
 
         def run(name: int, ledger: Ledger = ledger, start: threading.Barrier = start) -> str:
@@ -213,17 +217,17 @@ def test_eight_threads_never_overspend_a_budget_of_five(tmp_path: Path, where: s
         ledger.close()
 
 
-def test_a_forked_process_shares_the_budget_of_a_file(tmp_path: Path) -> None:
-    ledger = opened(tmp_path / "ledger")
+def test_a_forked_process_shares_the_budget_of_a_file(home: Home) -> None:
+    ledger = opened(home / "ledger")
     ledger.release("parent", "q", COST, token)
     assert ending(child(lambda: ledger.release("child", "q", COST, token))) == 0
     assert ledger.spent == 2 * COST
     assert [run.name for run in ledger.runs()] == ["parent", "child"]
 
 
-def test_a_forked_process_loses_nothing_when_its_parent_closes_the_file(tmp_path: Path) -> None:
+def test_a_forked_process_loses_nothing_when_its_parent_closes_the_file(home: Home) -> None:
     """The last to close a file tidies its log away; a child must count as one who has it open."""
-    ledger = opened(tmp_path / "ledger")
+    ledger = opened(home / "ledger")
     ledger.release("parent", "q", COST, token)
     ready, tell_ready = os.pipe()
     closed, tell_closed = os.pipe()
@@ -239,13 +243,13 @@ def test_a_forked_process_loses_nothing_when_its_parent_closes_the_file(tmp_path
     ledger.close()
     os.write(tell_closed, b"!")
     assert ending(process) == 0
-    with opened(tmp_path / "ledger") as again:
+    with opened(home / "ledger") as again:
         assert charged(again) == ["q", "before", "after"]
         assert again.verify() == []
 
 
-def test_a_process_may_fork_while_its_threads_release(tmp_path: Path) -> None:
-    ledger = opened(tmp_path / "ledger", total=1000)
+def test_a_process_may_fork_while_its_threads_release(home: Home) -> None:
+    ledger = opened(home / "ledger", total=1000)
     over = threading.Event()
 
     def work(name: str) -> None:
@@ -276,12 +280,12 @@ def test_a_ledger_in_memory_is_no_use_in_a_forked_process() -> None:
     ledger.release("parent", "q", COST, token)
 
 
-def test_a_pickled_ledger_is_the_same_file(tmp_path: Path) -> None:
-    ledger = opened(tmp_path / "ledger")
+def test_a_pickled_ledger_is_the_same_file(home: Home) -> None:
+    ledger = opened(home / "ledger")
     copy = pickle.loads(pickle.dumps(ledger))
     copy.release("run", "q", COST, token)
     assert ledger.spent == COST
-    reader = pickle.loads(pickle.dumps(Ledger.read(tmp_path / "ledger")))
+    reader = pickle.loads(pickle.dumps(Ledger.read(home / "ledger")))
     with pytest.raises(LedgerError, match="nothing was released"):
         reader.release("run", "another", COST, never)
 

@@ -19,6 +19,7 @@ from sulq.ledger.grouped import GroupedStore
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.sqlite import SqliteStore
 from sulq.ledger.store import Transaction
+from tests.ledger.homes import Home
 from tests.ledger.ledgers import COST, FACTS, child, ending, opened, token
 
 FIRST = "the first of a group"
@@ -133,8 +134,8 @@ def test_an_error_of_the_database_in_a_turn_undoes_the_whole_group(tmp_path: Pat
     assert ledger.spent == 0
 
 
-def test_a_thousand_turns_never_spend_more_than_there_is(tmp_path: Path) -> None:
-    ledger = opened(tmp_path / "ledger").shared()
+def test_a_thousand_turns_never_spend_more_than_there_is(home: Home) -> None:
+    ledger = opened(home / "ledger").shared()
     ledger.set_cap("analyst:ada", 4 * COST)
 
     def ask(place: int) -> str | None:
@@ -151,7 +152,7 @@ def test_a_thousand_turns_never_spend_more_than_there_is(tmp_path: Path) -> None
     assert ledger.verify() == []
 
 
-def test_the_same_question_of_many_threads_is_charged_once() -> None:
+def test_the_same_question_of_many_threads_is_charged_once(home: Home) -> None:
     ledger = opened(None).shared()
     with ThreadPoolExecutor(8) as pool:
         answers = set(pool.map(lambda _: charge(ledger, "tree")(), range(32)))

@@ -15,14 +15,15 @@ from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.sqlite_tables import SELECT
 from sulq.ledger.store import Transaction
+from tests.ledger.homes import Home
 from tests.ledger.ledgers import COST, charged, never, opened, stored, token
 
 
-def test_a_charge_is_recorded_before_its_answer(tmp_path: Path) -> None:
-    ledger = opened(tmp_path / "ledger")
+def test_a_charge_is_recorded_before_its_answer(home: Home) -> None:
+    ledger = opened(home / "ledger")
 
     def answer() -> str:
-        with Ledger.read(tmp_path / "ledger") as other:
+        with Ledger.read(home / "ledger") as other:
             assert charged(other) == ["q"]
             assert other.spent == COST
         return "42"
@@ -31,34 +32,34 @@ def test_a_charge_is_recorded_before_its_answer(tmp_path: Path) -> None:
     assert [entry.kind for entry in ledger.entries()] == ["charge", "answer"]
 
 
-def test_an_answer_is_stored_before_it_is_returned(tmp_path: Path) -> None:
-    with opened(tmp_path / "ledger") as ledger:
+def test_an_answer_is_stored_before_it_is_returned(home: Home) -> None:
+    with opened(home / "ledger") as ledger:
         ledger.release("run", "q", COST, lambda: "42")
-        with Ledger.read(tmp_path / "ledger") as other:
+        with Ledger.read(home / "ledger") as other:
             assert stored(other) == {"q": "42"}
 
 
-def test_an_equal_question_of_the_same_run_is_free_and_gets_the_stored_answer() -> None:
+def test_an_equal_question_of_the_same_run_is_free_and_gets_the_stored_answer(home: Home) -> None:
     ledger = opened(None)
     ledger.release("run", "q", COST, lambda: "42")
     assert ledger.release("run", "q", COST, never) == "42"
     assert ledger.spent == COST
 
 
-def test_an_equal_question_of_another_run_is_charged_anew() -> None:
+def test_an_equal_question_of_another_run_is_charged_anew(home: Home) -> None:
     ledger = opened(None)
     ledger.release("run", "q", COST, lambda: "42")
     assert ledger.release("another", "q", COST, lambda: "43") == "43"
     assert ledger.spent == 2 * COST
 
 
-def test_an_empty_answer_is_an_answer() -> None:
+def test_an_empty_answer_is_an_answer(home: Home) -> None:
     ledger = opened(None)
     assert ledger.release("run", "q", COST, lambda: "") == ""
     assert ledger.release("run", "q", COST, never) == ""
 
 
-def test_ten_tenths_are_exactly_one() -> None:
+def test_ten_tenths_are_exactly_one(home: Home) -> None:
     ledger = opened(None)
     for i in range(10):
         ledger.release("run", f"q{i}", COST, token)
@@ -70,7 +71,7 @@ def test_ten_tenths_are_exactly_one() -> None:
     assert ledger.release("run", "for nothing", Fraction(0), lambda: "public") == "public"
 
 
-def test_a_refused_question_leaves_no_trace_and_the_run_goes_on() -> None:
+def test_a_refused_question_leaves_no_trace_and_the_run_goes_on(home: Home) -> None:
     ledger = opened(None)
     ledger.release("run", "q0", Fraction(2, 3), token)
     before = list(ledger.entries())
@@ -83,7 +84,7 @@ def test_a_refused_question_leaves_no_trace_and_the_run_goes_on() -> None:
     assert ledger.verify() == []
 
 
-def test_if_computing_an_answer_fails_its_charge_stays_and_is_not_taken_twice() -> None:
+def test_if_computing_an_answer_fails_its_charge_stays_and_is_not_taken_twice(home: Home) -> None:
     ledger = opened(None)
     with pytest.raises(ZeroDivisionError):
         ledger.release("run", "q", COST, lambda: str(1 / 0))
@@ -92,7 +93,7 @@ def test_if_computing_an_answer_fails_its_charge_stays_and_is_not_taken_twice() 
     assert ledger.spent == COST
 
 
-def test_an_old_charge_does_not_cover_a_dearer_answer() -> None:
+def test_an_old_charge_does_not_cover_a_dearer_answer(home: Home) -> None:
     ledger = opened(None)
     with pytest.raises(ZeroDivisionError):
         ledger.release("run", "q", COST, lambda: str(1 / 0))
@@ -101,8 +102,8 @@ def test_an_old_charge_does_not_cover_a_dearer_answer() -> None:
     assert ledger.spent == COST
 
 
-def test_the_answer_that_is_stored_first_is_the_answer(tmp_path: Path) -> None:
-    slow, fast = opened(tmp_path / "ledger"), opened(tmp_path / "ledger")
+def test_the_answer_that_is_stored_first_is_the_answer(home: Home) -> None:
+    slow, fast = opened(home / "ledger"), opened(home / "ledger")
 
     def overtaken() -> str:
         assert fast.release("run", "q", COST, lambda: "first") == "first"
@@ -113,7 +114,7 @@ def test_the_answer_that_is_stored_first_is_the_answer(tmp_path: Path) -> None:
     assert stored(slow) == {"q": "first"}
 
 
-def test_an_answer_may_itself_ask_the_ledger() -> None:
+def test_an_answer_may_itself_ask_the_ledger(home: Home) -> None:
     ledger = opened(None)
     inner = ledger.release("run", "outer", COST, lambda: ledger.release("run", "inner", COST, lambda: "42"))
     assert inner == "42"
@@ -121,7 +122,7 @@ def test_an_answer_may_itself_ask_the_ledger() -> None:
 
 
 @pytest.mark.parametrize("cost", [0.1, 1, Fraction(-1, 10), "1/10"])
-def test_a_charge_is_an_exact_fraction_of_at_least_zero(cost: Any) -> None:
+def test_a_charge_is_an_exact_fraction_of_at_least_zero(cost: Any, home: Home) -> None:
     ledger = opened(None)
     with pytest.raises(LedgerError, match="exact Fraction"):
         ledger.release("run", "q", cost, never)
@@ -133,7 +134,7 @@ def test_a_budget_has_a_known_unit() -> None:
         Ledger(None, "dollars", Fraction(1), {})
 
 
-def test_text_that_cannot_be_stored_is_refused_and_not_repeated() -> None:
+def test_text_that_cannot_be_stored_is_refused_and_not_repeated(home: Home) -> None:
     ledger = opened(None)
     with pytest.raises(LedgerError, match="nothing was released") as refused:
         ledger.release("run", "q", COST, lambda: "secret \ud800")
@@ -144,8 +145,8 @@ def test_text_that_cannot_be_stored_is_refused_and_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("run", [1, True, 1.5, None, b"run", ("run",), "lone \ud800"])
-def test_a_run_that_a_file_would_not_give_back_is_refused_at_the_door(tmp_path: Path, run: Any) -> None:
-    with opened(tmp_path / "ledger") as ledger:
+def test_a_run_that_a_file_would_not_give_back_is_refused_at_the_door(home: Home, run: Any) -> None:
+    with opened(home / "ledger") as ledger:
         with pytest.raises(LedgerError, match=r"the name of a run .*; nothing was released"):
             ledger.release(run, "q", COST, never)
         assert (ledger.spent, ledger.verify()) == (0, [])
@@ -155,8 +156,8 @@ def test_a_run_that_a_file_would_not_give_back_is_refused_at_the_door(tmp_path: 
 
 
 @pytest.mark.parametrize("secret", [20187, 2.5, True, None, b"20187"])
-def test_an_answer_that_is_no_text_is_refused_and_not_repeated(tmp_path: Path, secret: Any) -> None:
-    with opened(tmp_path / "ledger") as ledger:
+def test_an_answer_that_is_no_text_is_refused_and_not_repeated(home: Home, secret: Any) -> None:
+    with opened(home / "ledger") as ledger:
         with pytest.raises(LedgerError, match="an answer must be a text") as refused:
             ledger.release("run", "q", COST, lambda: secret)
         assert str(secret) not in str(refused.value) or secret is None
@@ -165,16 +166,16 @@ def test_an_answer_that_is_no_text_is_refused_and_not_repeated(tmp_path: Path, s
 
 
 @pytest.mark.parametrize("odd", ["", " ", "a\0b", "ε\n\t\r", "\U0001f600", "\ufffd\ufffe", "x" * 100_000])
-def test_any_other_text_comes_back_as_it_was(tmp_path: Path, odd: str) -> None:
-    with opened(tmp_path / "ledger") as ledger:
+def test_any_other_text_comes_back_as_it_was(home: Home, odd: str) -> None:
+    with opened(home / "ledger") as ledger:
         ledger.release(odd, odd, COST, lambda: odd)
-    with opened(tmp_path / "ledger") as ledger:
+    with opened(home / "ledger") as ledger:
         assert ledger.release(odd, odd, COST, never) == odd
         assert [run.name for run in ledger.runs()] == [odd]
         assert ledger.verify() == []
 
 
-def test_runs_are_counted_apart() -> None:
+def test_runs_are_counted_apart(home: Home) -> None:
     ledger = opened(None)
     ledger.release("tree", "q0", COST, token)
     ledger.release("means", "q0", 2 * COST, token)
@@ -187,7 +188,7 @@ def test_runs_are_counted_apart() -> None:
     assert tree.first <= means.first <= means.last <= tree.last
 
 
-def test_entries_are_chained() -> None:
+def test_entries_are_chained(home: Home) -> None:
     ledger = opened(None)
     for i in range(3):
         ledger.release("run", f"q{i}", COST, token)
@@ -197,7 +198,7 @@ def test_entries_are_chained() -> None:
     assert entries[0].time.endswith("+00:00")
 
 
-def test_a_closed_ledger_releases_nothing() -> None:
+def test_a_closed_ledger_releases_nothing(home: Home) -> None:
     with opened(None) as ledger:
         pass
     with pytest.raises(LedgerError, match="closed"):

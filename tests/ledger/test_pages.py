@@ -10,8 +10,10 @@ import pytest
 from sulq.ledger.accounts import Account
 from sulq.ledger.chain import RunTotals
 from sulq.ledger.ledger import Ledger
+from sulq.ledger.postgres_tables import PostgresTransaction
 from sulq.ledger.sqlite_tables import SqliteTransaction
 from sulq.ledger.store import Transaction
+from tests.ledger.homes import Home, Place
 
 RUNS = [
     "",
@@ -30,15 +32,16 @@ FASTER = ("page", "run_names", "account_page")
 
 
 @pytest.fixture(params=["faster", "plain"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+def ledger(request: pytest.FixtureRequest, home: Home, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """A ledger in a store that finds pages by itself, or leaves it to `Transaction`."""
     if request.param == "plain":
         for name in FASTER:
             monkeypatch.setattr(SqliteTransaction, name, getattr(Transaction, name))
-    return filled(tmp_path / "ledger")
+            monkeypatch.setattr(PostgresTransaction, name, getattr(Transaction, name))
+    return filled(home / "ledger")
 
 
-def filled(path: Path) -> Ledger:
+def filled(path: Place) -> Ledger:
     """Eleven runs of two questions each."""
     ledger = Ledger(path, "epsilon", Fraction(1), {})
     for place, run in enumerate(RUNS * 2):

@@ -81,7 +81,10 @@ def add_data(parser: argparse.ArgumentParser, elsewhere: bool = False) -> None:
         elsewhere: whether the rows may be at a curator elsewhere, who has the schema too.
     """
     named = "; with --at, the name of a data set there" if elsewhere else ""
-    parser.add_argument("data", help=f"a CSV, Parquet or DuckDB file, or a quoted glob of several{named}")
+    parser.add_argument(
+        "data",
+        help=f"a CSV, Parquet or DuckDB file, a quoted glob of several, or postgresql://HOST/DATABASE{named}",
+    )
     parser.add_argument(
         "--schema",
         required=not elsewhere,
@@ -100,7 +103,12 @@ def add_data(parser: argparse.ArgumentParser, elsewhere: bool = False) -> None:
             metavar="FILE",
             help="with --at: the certificate to trust, if the curator's is from no public authority",
         )
-    parser.add_argument("--table", help="the table, if the data is a DuckDB database")
+    parser.add_argument("--table", help="the table, if the data is a DuckDB or Postgres database")
+    parser.add_argument(
+        "--query",
+        metavar="SELECT",
+        help="instead of --table, a query of the Postgres database; it only reads",
+    )
     parser.add_argument(
         "--quoted-newlines",
         action="store_true",
@@ -145,7 +153,10 @@ def _add_privacy(group: Any) -> None:
         "are there",
     )
     group.add_argument(
-        "--ledger", metavar="FILE", help="remembers what was spent (default: DATA.ledger, beside the data)"
+        "--ledger",
+        metavar="LEDGER",
+        help="remembers what was spent: a file (default: DATA.ledger, beside the data), or a schema in "
+        "Postgres, as postgresql://HOST/DATABASE?schema=people",
     )
     group.add_argument(
         "--run",

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from sulq.errors import SulqError
+from sulq.ledger.places import Address, place_of
 from sulq.oracles.assembly import IN_MEMORY
 from sulq.privacy.budget import Budget, budget
 from sulq.sources.source import Source
@@ -31,15 +32,18 @@ def budget_given(options: argparse.Namespace) -> Budget | None:
     return None
 
 
-def ledger_file(source: Source, named: str | None, exact: bool = False) -> Path:
-    """Where what is spent is remembered: as `Source.curator` has it, but always in a file.
+def ledger_place(source: Source, named: str | None, exact: bool = False) -> str | Path:
+    """Where what is spent is remembered: as `Source.curator` has it, but never in memory.
 
     `exact` answers are not remembered, but a ledger that is there is not written over.
     """
     if named == IN_MEMORY:
-        raise SulqError("--ledger must be a file: a budget that is forgotten with the command is none")
+        raise SulqError(
+            "--ledger must be a file or an address: a budget that is forgotten with the command is none"
+        )
     if named:
-        return Path(named)
+        place = place_of(named)
+        return str(place) if isinstance(place, Address) else place
     assert source.files is not None
     path = source.files.beside if exact else source.files.ledger()
     here = Path.cwd()
@@ -54,7 +58,7 @@ def check_clusters(clusters: int, rows: int | None) -> None:
 
 def check_elsewhere(options: argparse.Namespace) -> None:
     """That nothing is said here of what a curator elsewhere has said already."""
-    names = ("schema", "table", "quoted_newlines", "epsilon", "delta", "rho", "exact", "ledger")
+    names = ("schema", "table", "query", "quoted_newlines", "epsilon", "delta", "rho", "exact", "ledger")
     given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False)]
     if given or options.neighbours != "replace":
         given += [] if options.neighbours == "replace" else ["--neighbours"]
@@ -74,7 +78,7 @@ def check_here(options: argparse.Namespace) -> None:
         raise SulqError("--certificate goes with --at")
 
 
-def check_writable(options: argparse.Namespace, ledger: Path | None) -> None:
+def check_writable(options: argparse.Namespace, ledger: str | Path | None) -> None:
     """That the results can be written, and over nothing that is needed."""
     used = () if ledger is None else (options.data, options.schema, ledger)
     needed = {Path(path).resolve() for path in used}

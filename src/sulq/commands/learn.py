@@ -16,10 +16,11 @@ from sulq.commands.checks import (
     check_elsewhere,
     check_here,
     check_writable,
-    ledger_file,
+    ledger_place,
 )
 from sulq.commands.command import Command
 from sulq.commands.learners import run_name
+from sulq.commands.opening import opened
 from sulq.commands.show import clear_line, show_outcome, show_rehearsal, told_of, warn, warn_of_odd
 from sulq.errors import LedgerError, SulqError
 from sulq.hypotheses.result_set import ResultSet
@@ -28,6 +29,7 @@ from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import differences, terms, whole
+from sulq.ledger.stores import is_there
 from sulq.numbers import amount
 from sulq.oracles.remote import connect
 from sulq.privacy.budget import Budget
@@ -38,7 +40,6 @@ from sulq.runs.remote_run import RemoteRun
 from sulq.runs.report import report
 from sulq.runs.run import Run
 from sulq.schema import Schema
-from sulq.sources.opening import open as open_source
 from sulq.wire import canonical, digest
 
 INTERRUPTED = (
@@ -71,9 +72,9 @@ def learn(command: Command, options: argparse.Namespace, console: Console) -> in
 
 def _learn(command: Command, options: argparse.Namespace, budget: Budget | None, console: Console) -> int:
     schema = Schema.of(options.schema)
-    source = open_source(options.data, schema, table=options.table, quoted_newlines=options.quoted_newlines)
+    source = opened(options, schema)
     learner = command.learner(options, schema)
-    ledger = ledger_file(source, options.ledger, exact=budget is None)
+    ledger = ledger_place(source, options.ledger, exact=budget is None)
     check_writable(options, ledger)
     name = options.named or _name(command, learner, schema)
     run = Run(learner, source, budget, options.neighbours, ledger, name)
@@ -158,10 +159,10 @@ def _tell(outcome: Outcome, title: str, options: argparse.Namespace, console: Co
         raise SulqError(f"{'; '.join(problems)}; the same command again costs nothing")
 
 
-def _left(path: Path, schema: Schema, promise: str, options: argparse.Namespace) -> str:
+def _left(path: str | Path, schema: Schema, promise: str, options: argparse.Namespace) -> str:
     """What there is to say of the ledger that the run itself would use."""
     facts = {"schema": schema.hash, "promise": promise, "neighbours": options.neighbours}
-    if not path.exists():
+    if not is_there(path):
         return f"{path} is not there yet, the run itself would make it"
     with Ledger.read(path) as ledger:
         kept = {name: value for name, value in ledger.facts.items() if name in facts}

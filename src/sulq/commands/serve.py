@@ -17,11 +17,13 @@ from sulq.privacy.budget import budget
 from sulq.serve.config import DatasetSettings, ServiceSettings, read_settings
 from sulq.serve.keys import Keys
 from sulq.sources.files import Files
+from sulq.sources.postgres import is_address
 
 EXAMPLES = """examples:
   sulq serve people.csv --schema people.toml --epsilon 1
   sulq serve people.csv --schema people.toml --epsilon 1 --cap '*=0.1' --cap ada=0.5 --check
-  sulq serve curator.toml"""
+  sulq serve curator.toml
+  sulq serve people.csv --schema people.toml --epsilon 1 --ledger 'postgresql:///clinic' --workers 4"""
 ABOUT_DATA = ("schema", "epsilon", "delta", "rho", "table", "ledger", "name", "cap", "keys")
 
 
@@ -55,7 +57,11 @@ def add_serve(commands: Any) -> None:
         "--neighbours", choices=("replace", "add-remove"), default="replace", help="as for learn"
     )
     group.add_argument("--table", help="the table, if the data is a DuckDB database")
-    group.add_argument("--ledger", metavar="FILE", help="remembers what was spent (default: DATA.ledger)")
+    group.add_argument(
+        "--ledger",
+        metavar="LEDGER",
+        help="remembers what was spent: a file (default: DATA.ledger), or postgresql://HOST/DATABASE?schema=NAME",
+    )
     group.add_argument("--name", metavar="NAME", help="what analysts call it (default: the name of the file)")
     group.add_argument(
         "--cap",
@@ -73,6 +79,12 @@ def add_serve(commands: Any) -> None:
     )
     group.add_argument("--private-key", metavar="FILE", help="the private key of the certificate")
     group.add_argument("--behind-proxy", action="store_true", help="a proxy in front of it speaks TLS")
+    group.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="how many processes serve; several need a ledger in Postgres (default 1)",
+    )
     parser.set_defaults(run=_serve)
 
 
@@ -84,9 +96,10 @@ def _serve(options: argparse.Namespace, console: Console) -> int:
         from sulq.serve.console.visiting import HOME
         from sulq.serve.logs import log_to
         from sulq.serve.server import Server
+        from sulq.serve.workers import Workers
     except ModuleNotFoundError as error:
         raise SulqError(f"`sulq serve` needs {error.name}: pip install 'sulq[serve]'") from None
-    server = Server(settings)
+    server = Server(settings) if settings.workers == 1 else Workers(settings)
     names = ", ".join(each.name for each in settings.datasets)
     console.print(Text(f"serving {names} at {server.url}; Ctrl-C ends it"), soft_wrap=True)
     console.print(Text(f"the console, for people: {server.url}{HOME}"), soft_wrap=True)
@@ -119,7 +132,7 @@ def _settings(options: argparse.Namespace) -> ServiceSettings:
     """What the service is told, by a configuration or by options."""
     where = {
         name: value
-        for name in ("host", "port", "certificate", "private_key")
+        for name in ("host", "port", "certificate", "private_key", "workers")
         if (value := getattr(options, name)) is not None
     } | ({"behind_proxy": True} if options.behind_proxy else {})
     if Path(options.data).suffix == ".toml":
@@ -130,6 +143,10 @@ def _settings(options: argparse.Namespace) -> ServiceSettings:
     if options.schema is None:
         raise SulqError(
             "what is public about the columns? Give --schema FILE; `sulq schema draft` begins one"
+        )
+    if is_address(options.data):
+        raise SulqError(
+            "rows in Postgres are served by a configuration, which also names their ledger: give a .toml"
         )
     files = Files.find(options.data, options.table)
     first = files.paths[0]

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from sulq.commands.checks import budget_given, check_elsewhere, check_here
 from sulq.commands.command import Command, bins_option, share_option
+from sulq.commands.opening import opened
 from sulq.commands.reading import edges_in
 from sulq.learners.explaining import explanation
 from sulq.learners.statement import Statement, explained
@@ -20,7 +21,6 @@ from sulq.oracles.remote import connect
 from sulq.runs.outcome import spending
 from sulq.runs.run import Run
 from sulq.schema import Schema
-from sulq.sources.opening import open as open_source
 from sulq.talk.offer import Offer
 
 Learn = Callable[[Command, argparse.Namespace, Console], int]
@@ -65,7 +65,7 @@ def _offered(options: argparse.Namespace) -> tuple[Schema, Offer | None]:
     check_here(options)
     budget = budget_given(options)
     schema = Schema.of(options.schema)
-    source = open_source(options.data, schema, table=options.table, quoted_newlines=options.quoted_newlines)
+    source = opened(options, schema)
     if budget is None:
         return schema, None
     return schema, Run(_statement(options, schema), source, budget, options.neighbours).offer

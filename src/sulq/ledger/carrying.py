@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 from sulq.errors import LedgerError
 from sulq.ledger.carried import RUN, Carry, carried_to, question
 from sulq.ledger.ledger import Ledger
+from sulq.ledger.places import Place
 from sulq.ledger.purpose import terms, whole
 from sulq.schema import Schema
 
 
-def carry(path: str | Path, schema: Schema, *, dry_run: bool = False) -> Carry:
+def carry(path: str | Place, schema: Schema, *, dry_run: bool = False) -> Carry:
     """Carry a ledger over to a changed schema, and record that in the ledger; or refuse, and say why.
 
     Nothing is spent, and all that was spent stays spent. From then on the ledger opens with the new schema
@@ -20,7 +20,7 @@ def carry(path: str | Path, schema: Schema, *, dry_run: bool = False) -> Carry:
     in `sulq.changes`.
 
     Args:
-        path: the ledger's file.
+        path: the ledger's file, or its address.
         schema: the new schema.
         dry_run: only say what would be recorded, or refuse.
 

@@ -26,10 +26,11 @@ from sulq.ledger.face import ledger_face
 from sulq.ledger.grouped import GroupedStore
 from sulq.ledger.pages import Pages
 from sulq.ledger.parts import Part
+from sulq.ledger.places import Place
 from sulq.ledger.purpose import JSON
 from sulq.ledger.record import Record, find, spent_at
-from sulq.ledger.sqlite import SqliteStore
 from sulq.ledger.store import Store
+from sulq.ledger.stores import store_at
 from sulq.row_function_guard import refuse_row_functions
 from sulq.wire import canonical, check_run, check_text
 
@@ -38,11 +39,11 @@ class Ledger:
     """The record of one budget. Many threads and processes may share it, and never spend more than there is.
 
     Args:
-        path: the SQLite file that it is kept in, None for memory, or another `Store`.
+        path: its SQLite file, or its address in Postgres, as "postgresql:///clinic?schema=people" (see
+            `Address`); None for memory; or another `Store`.
         unit: what is spent: "epsilon", "rho" or "queries".
         total: how much of it there is.
-        facts: the public facts that tie the ledger to its data and its guarantee. A ledger that was made for
-            others is refused.
+        facts: the public facts that tie the ledger to its data. A ledger that was made for others is refused.
         schema: the form of the schema that the fact of that name is the hash of. A later refusal can then say
             what differs.
 
@@ -59,7 +60,7 @@ class Ledger:
 
     def __init__(
         self,
-        path: str | Path | Store | None,
+        path: str | Place | Store | None,
         unit: str,
         total: Fraction,
         facts: Mapping[str, JSON],
@@ -74,8 +75,9 @@ class Ledger:
         self.schema = schema
         self.whole = Part(unit, total, whole=True)  # of which parts can be handed out
         terms = purpose.terms(unit, total, facts)
-        self._store = path if isinstance(path, Store) else SqliteStore(path)
+        self._store = store_at(path)
         self.path: Path | None = getattr(self._store, "path", None)
+        self.name = self._store.name
         declared = terms | purpose.whole(schema)
         if not self._store.read_only:
             self._store.create(declared | {purpose.HEAD: head_of(0, purpose.beginning(terms))})
@@ -90,11 +92,11 @@ class Ledger:
         self.pages = Pages(self._record)
 
     @classmethod
-    def read(cls, path: str | Path | Store) -> Ledger:
+    def read(cls, path: str | Place | Store) -> Ledger:
         """The ledger in a place that must exist, whatever its facts: to look at, not to write.
 
         Args:
-            path: its file, or a `Store` that is read only.
+            path: its file, its address, or a `Store` that is read only.
 
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
@@ -103,7 +105,7 @@ class Ledger:
         ...         print(ledger.unit, ledger.total, ledger.facts)
         rho 1/8 {'rows': 20190}
         """
-        store = path if isinstance(path, Store) else SqliteStore(path, read_only=True)
+        store = store_at(path, read_only=True)
         try:
             unit, total, facts, schema = purpose.purpose_in(as_carried(store.declared(), carried_in(store)))
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):

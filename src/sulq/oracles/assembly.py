@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal, get_args
 
 from sulq.errors import QueryError
 from sulq.ledger.ledger import Ledger
+from sulq.ledger.places import Place, place_of
+from sulq.ledger.stores import is_there
 from sulq.numbers import Numeric
 from sulq.oracles.chunks import dealt
 from sulq.oracles.curator import Curator
@@ -28,7 +29,7 @@ def curator(
     delta: Numeric | None,
     rho: Numeric | None,
     neighbours: Neighbours,
-    ledger: str | Path | None,
+    ledger: str | Place | None,
     truncate: bool,
     calibration: str,
     queries: int | None,
@@ -42,9 +43,9 @@ def curator(
     offer = offered(source, promised, neighbours, truncate)
     if ledger is None and source.files is not None:
         ledger = source.files.ledger()
-    path = None if ledger is None or str(ledger) == IN_MEMORY else Path(ledger)
+    path = None if ledger is None or str(ledger) == IN_MEMORY else place_of(ledger)
     facts = _facts(source, offer)
-    if path is not None and path.exists():
+    if path is not None and is_there(path):
         facts = _as_kept(facts, path, source.schema.unit)
     if joint:
         record = Ledger(path, offer.unit, offer.total, facts, schema=source.schema.form())
@@ -78,7 +79,7 @@ def _facts(source: Sums, offer: Offer) -> dict[str, str | int]:
     return facts
 
 
-def _as_kept(facts: dict[str, str | int], path: Path, unit: Unit | None) -> dict[str, str | int]:
+def _as_kept(facts: dict[str, str | int], path: Place, unit: Unit | None) -> dict[str, str | int]:
     """The facts as a ledger of an earlier version has them: without the facts that it did not know yet.
 
     Such a ledger may also have the number of rows of people with one row each, which is no longer public.

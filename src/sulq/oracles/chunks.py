@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import BudgetError, QueryError
 from sulq.ledger.ledger import Ledger
+from sulq.ledger.places import Place
 from sulq.numbers import Numeric, whole
 from sulq.oracles.curator import Curator
 from sulq.queries.former import former_form
@@ -248,7 +248,7 @@ def _check(run: str) -> None:
 def dealt(
     offer: Offer,
     source: Sums,
-    path: Path | None,
+    path: Place | None,
     facts: dict[str, str | int],
     queries: int | None,
     as_printed: bool,
@@ -258,7 +258,7 @@ def dealt(
         raise QueryError("chunks need the number of queries beforehand: curator(…, queries=M)")
     kept = facts | {"answering": "printed" if as_printed else "chunks", "chunks": queries}
 
-    def book(at: Path | None) -> Ledger:
+    def book(at: Place | None) -> Ledger:
         return Ledger(at, offer.unit, offer.total, kept, schema=offer.schema.form())
 
     # What makes no sense is refused before there is a file.

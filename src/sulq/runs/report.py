@@ -10,11 +10,11 @@ import json
 from datetime import date
 from html import escape
 from importlib.metadata import version
-from pathlib import Path
 
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
+from sulq.ledger.places import Address, place_of
 from sulq.oracles.assembly import IN_MEMORY
 from sulq.pictures import odds
 from sulq.plans.watching import AskedRound
@@ -139,13 +139,19 @@ def _to_check(outcome: Outcome, account: RunBudget) -> str:
             "<h2>How to check this page</h2><p>The ledger of this run was kept in memory, so nobody can "
             "check what was spent.</p>"
         )
-    ledger = escape(Path(account.ledger).name)
+    ledger = _ledger(account)
     return (
         "<h2>How to check this page</h2><p>Whoever keeps the data has the ledger. "
         f"<code>sulq ledger verify {ledger}</code> recomputes every sum and every hash in it, and "
         f"<code>sulq ledger show {ledger}</code> shows what the run {escape(outcome.origin.run)} was charged."
         " The same command again gives the same result, at no cost.</p>"
     )
+
+
+def _ledger(account: RunBudget) -> str:
+    """The ledger on a page that is passed on: it says as little of a server as of a folder."""
+    place = place_of(account.ledger)
+    return escape(f"postgresql://…?schema={place.schema}" if isinstance(place, Address) else place.name)
 
 
 def _to_predict_with(hypothesis: Hypothesis) -> str:
@@ -215,7 +221,7 @@ def _left(outcome: Outcome, account: RunBudget) -> str:
     return (
         f"<h2>What it cost</h2><p>This run cost {escape(spent)} of a budget of {escape(total)}. When this "
         f"page was written, {escape(account.words(account.remaining))} was left in the ledger "
-        f"<code>{escape(Path(account.ledger).name)}</code>.</p>"
+        f"<code>{_ledger(account)}</code>.</p>"
     )
 
 

@@ -60,7 +60,8 @@ class Run:
         source: the rows.
         budget: what may be spent, or None for exact answers, which are not private.
         neighbours: what one person's presence means, "replace" or "add-remove".
-        ledger: the file that remembers what was spent; None as for `Source.curator`.
+        ledger: the file, or the address in Postgres, that remembers what was spent; None as for
+            `Source.curator`.
         name: the name of the run in the ledger, under which it goes on after an interruption.
 
     >>> import sulq

@@ -12,15 +12,19 @@ from typing import Any, TypeVar
 
 from sulq.errors import SulqError
 from sulq.ledger.accounts import ANALYST
+from sulq.ledger.places import SCHEMES, Address, place_of
 from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.budget import Budget, budget
 from sulq.serve.limits import Limits
 from sulq.serve.schedule import Schedule
+from sulq.sources.postgres import is_address
+from sulq.sources.spark import is_session
 from sulq.wire import shown
 
 T = TypeVar("T")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What a data set may be called: it stands in addresses."""
+MOST_WORKERS = 64
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -30,14 +34,16 @@ class DatasetSettings:
 
     Args:
         name: what analysts call it.
-        data: a CSV, Parquet or DuckDB file, or a glob of several.
+        data: a CSV, Parquet or DuckDB file, a glob of several, or the address of a Postgres database.
         schema: a TOML file that says what is public about the columns.
         budget: the whole budget, for all analysts and all times.
-        table: the table, if the file is a DuckDB database.
+        table: the table, if the data is a DuckDB or Postgres database.
         neighbours: "replace" or "add-remove".
         truncate: whether answers are brought into the range that is public.
         quoted_newlines: whether cells of a CSV file may have line ends.
-        ledger: the file that remembers what was spent; None for the one beside the data.
+        query: instead of a table of a Postgres database, a SELECT.
+        ledger: the file, or the address in Postgres, that remembers what was spent; None for the file beside
+            the data.
         caps: what each analyst may spend of the budget, by name; "*" stands for all that are not named.
     """
 
@@ -49,6 +55,7 @@ class DatasetSettings:
     neighbours: str = "replace"
     truncate: bool = False
     quoted_newlines: bool = False
+    query: str | None = None
     ledger: str | None = None
     caps: Mapping[str, Fraction] = field(default_factory=dict)
 
@@ -71,8 +78,9 @@ class ServiceSettings:
         certificate: the file of its TLS certificate, None to speak plain HTTP.
         private_key: the file of the certificate's private key.
         behind_proxy: whether a proxy in front of it speaks TLS.
-        limits: how much may be asked.
+        limits: how much may be asked; each process counts for itself.
         schedule: when answers leave.
+        workers: how many processes serve. More than one need ledgers in Postgres.
     """
 
     datasets: tuple[DatasetSettings, ...]
@@ -84,9 +92,11 @@ class ServiceSettings:
     behind_proxy: bool = False
     limits: Limits = field(default_factory=Limits)
     schedule: Schedule = field(default_factory=Schedule)
+    workers: int = 1
 
     def __post_init__(self) -> None:
         whole("port", self.port, 0, 65535)
+        whole("workers", self.workers, 1, MOST_WORKERS)
         if (self.certificate is None) != (self.private_key is None):
             raise SulqError("a certificate and its private key go together: give both files, or none")
         for path in (self.certificate, self.private_key):
@@ -98,9 +108,16 @@ class ServiceSettings:
                 "and its private key, or say that a proxy in front speaks TLS (behind_proxy, "
                 "--behind-proxy), or listen at 127.0.0.1"
             )
-        ledgers = [settings.ledger for settings in self.datasets if settings.ledger is not None]
+        ledgers = [place_of(settings.ledger) for settings in self.datasets if settings.ledger is not None]
         if len(set(ledgers)) < len(ledgers):
             raise SulqError("two data sets name the same ledger, and each needs one of its own")
+        for each in self.datasets if self.workers > 1 else ():
+            if not isinstance(place_of(each.ledger or ""), Address):
+                raise SulqError(
+                    f"{self.workers} workers cannot share the ledger of {each.name}, which is a file: they "
+                    "would take its lock at random, and some analysts would wait for seconds; give it one in "
+                    "Postgres, as postgresql://HOST/DATABASE?schema=NAME, or have 1 worker"
+                )
 
     @property
     def url(self) -> str:
@@ -156,7 +173,7 @@ def settings_of(form: Mapping[str, Any], folder: Path, default_keys: str = "cura
     limits = _made(Limits, tables["limits"], "[limits]")
     allowed = [each.name for each in fields(ServiceSettings)]
     _only(server, [name for name in allowed if name not in ("datasets", "limits", "schedule")], "[server]")
-    _check_types(server, {"host": str, "port": int, "behind_proxy": bool}, "[server]")
+    _check_types(server, {"host": str, "port": int, "behind_proxy": bool, "workers": int}, "[server]")
     return ServiceSettings(datasets, limits=limits, schedule=schedule, **server)
 
 
@@ -170,14 +187,16 @@ def _dataset(name: str, form: object, folder: Path) -> DatasetSettings:
         caps = {who: rational(f"the cap of {who}", cap) for who, cap in capped.items()}
     except SulqError as error:
         raise SulqError(f"{here}: {error}") from None
-    for each in ("data", "schema", "ledger"):
+    elsewhere = is_address(given.get("data")) or is_session(given.get("data"))
+    for each in ("schema", "ledger") if elsewhere else ("data", "schema", "ledger"):
         if each in given or each != "ledger":
-            given[each] = _path(given.get(each), folder, f"{each} in {here}")
+            given[each] = _place(given.get(each), folder, f"{each} in {here}")
             if given[each] is None:
                 raise SulqError(f"{here} needs {each}")
     allowed = [each.name for each in fields(DatasetSettings) if each.name not in ("name", "budget", "caps")]
     _only(given, [*allowed, "epsilon", "delta", "rho", "caps"], here)
-    _check_types(given, {"truncate": bool, "quoted_newlines": bool, "neighbours": str, "table": str}, here)
+    texts = {"neighbours": str, "table": str, "query": str}
+    _check_types(given, {"truncate": bool, "quoted_newlines": bool, **texts}, here)
     return DatasetSettings(name, budget=promised, caps=caps, **given)
 
 
@@ -211,6 +230,13 @@ def _check_types(form: Mapping[str, Any], types: Mapping[str, type], where: str)
     for name, type_ in types.items():
         if name in form and type(form[name]) is not type_:
             raise SulqError(f"{name} in {where} is of type {type_.__name__}, not {shown(form[name])}")
+
+
+def _place(value: object, folder: Path, what: str) -> str | None:
+    """A path, or the address of a ledger in Postgres."""
+    if isinstance(value, str) and value.startswith(SCHEMES):
+        return str(place_of(value))
+    return _path(value, folder, what)
 
 
 def _path(value: object, folder: Path, what: str) -> str | None:

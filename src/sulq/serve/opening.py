@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sulq.errors import SulqError
+from sulq.ledger.stores import is_there
 from sulq.oracles.assembly import IN_MEMORY, offered
 from sulq.oracles.curator import Curator
 from sulq.privacy.budget import numbers_of
@@ -53,7 +54,7 @@ def checked(settings: ServiceSettings) -> dict[str, Offer]:
     for each in settings.datasets:
         source = _source(each)
         ledger = _ledger(each, source)
-        if ledger.exists():  # what it was made for is compared
+        if is_there(ledger):  # what it was made for is compared
             curator = _unshared(each, source)
             curator.ledger.close()
             offers[each.name] = curator.offer
@@ -65,14 +66,20 @@ def checked(settings: ServiceSettings) -> dict[str, Offer]:
 
 def _source(settings: DatasetSettings) -> Source:
     schema = Schema.of(settings.schema)
-    return open_source(settings.data, schema, table=settings.table, quoted_newlines=settings.quoted_newlines)
+    return open_source(
+        settings.data,
+        schema,
+        table=settings.table,
+        query=settings.query,
+        quoted_newlines=settings.quoted_newlines,
+    )
 
 
-def _ledger(settings: DatasetSettings, source: Source) -> Path:
+def _ledger(settings: DatasetSettings, source: Source) -> str | Path:
     if settings.ledger is not None:
         if Path(settings.ledger).name == IN_MEMORY:
-            raise SulqError("the ledger of a service is a file: a budget that is forgotten is none")
-        return Path(settings.ledger)
+            raise SulqError("the ledger of a service is never in memory: a budget that is forgotten is none")
+        return settings.ledger
     assert source.files is not None
     return source.files.ledger()
 

@@ -28,13 +28,22 @@ class Server:
     Args:
         settings: what it was told. Port 0 becomes one that is free.
         curators: data sets beyond those of the settings, by name. They need no file.
+        listening: a socket that listens already, if several processes share it.
+        sessions: the file in which several processes share the sessions of the console.
     """
 
-    def __init__(self, settings: ServiceSettings, curators: Mapping[str, Curator] | None = None) -> None:
-        self._socket = _bound(settings)
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        curators: Mapping[str, Curator] | None = None,
+        *,
+        listening: socket.socket | None = None,
+        sessions: str | None = None,
+    ) -> None:
+        self._socket = listening_at(settings) if listening is None else listening
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         try:
-            self.service = Service(self.settings, curators)
+            self.service = Service(self.settings, curators, sessions)
         except BaseException:
             self._socket.close()
             raise
@@ -82,7 +91,8 @@ class Server:
         self._socket.close()
 
 
-def _bound(settings: ServiceSettings) -> socket.socket:
+def listening_at(settings: ServiceSettings) -> socket.socket:
+    """The socket of a service."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # Only of a socket that says it is TCP does asyncio send small pieces at once, without 40 ms of waiting.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

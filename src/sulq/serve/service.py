@@ -34,10 +34,17 @@ class Service:
     Args:
         settings: what it was told.
         curators: data sets beyond those of the settings, by name. They need no file.
+        sessions: the file in which several processes share the sessions of the console.
     """
 
-    def __init__(self, settings: ServiceSettings, curators: Mapping[str, Curator] | None = None) -> None:
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        curators: Mapping[str, Curator] | None = None,
+        sessions: str | None = None,
+    ) -> None:
         self.settings = settings
+        self.sessions = sessions
         self.keys = Keys(settings.keys)
         try:
             self.room = Room(settings.limits.numbers)

@@ -54,8 +54,8 @@ class Doors(Sums):
             neighbours: what one person's presence means: "replace" (the number of rows is public) or
                 "add-remove".
             ledger: the file that remembers what was spent, by default one beside the data, which several
-                files do not have; ":memory:" forgets it with the process, as does any source that is not a
-                file.
+                files do not have; or an address, as "postgresql:///clinic?schema=people"; ":memory:" forgets
+                it with the process, as does any source that is not a file.
             truncate: bring answers into the range that is public, which makes them biased.
             calibration: how noise follows from the budget; the SuLQ paper's own need the number of `queries`
                 beforehand.

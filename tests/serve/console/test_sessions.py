@@ -98,7 +98,7 @@ def test_a_revoked_key_ends_its_sessions_at_once(service: Running, olga: Visitor
 
 def test_sessions_end_by_themselves(tmp_path: Path) -> None:
     now = [0.0]
-    sessions = Sessions(lambda: now[0])
+    sessions = Sessions(clock=lambda: now[0])
     with Keys(tmp_path / "keys") as keys:
         key = keys.of(keys.add("ada"))
         idle, long = sessions.begin(key), sessions.begin(key)

@@ -74,7 +74,7 @@ class Visiting:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.sessions = Sessions()
+        self.sessions = Sessions(service.sessions)
         self._results: OrderedDict[tuple[str, str, str], str] = OrderedDict()
         settings = service.settings
         self.secure = settings.certificate is not None or settings.behind_proxy
