@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sulq.ledger.accounts import Account, account_in
 from sulq.ledger.chain import Entry, RunTotals, entry_in, runs_in
 from sulq.ledger.record import Record
+from sulq.wire import digest
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,23 @@ class Pages:
         """
         with self.record.transaction() as transaction:
             return [entry_in(row) for row in transaction.page(after, most, run)]
+
+    @property
+    def last(self) -> int:
+        """The number of the last entry, 0 if there is none."""
+        with self.record.transaction() as transaction:
+            last = self.record.last(transaction)
+            return 0 if last is None else last.number
+
+    def answer_to(self, charge: Entry) -> Entry | None:
+        """The entry that answers a question, None if there is none.
+
+        Args:
+            charge: the entry that charged it.
+        """
+        with self.record.transaction() as transaction:
+            entries = map(entry_in, transaction.find(charge.run, digest(charge.question)))
+            return next((entry for entry in entries if entry.kind == "answer"), None)
 
     def runs(self, begins: str = "", after: str | None = None, most: int | None = None) -> list[RunTotals]:
         """Runs in the order of their names, and what they were charged.

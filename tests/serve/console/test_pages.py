@@ -9,12 +9,16 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import httpx
 import pytest
 
 import sulq
 from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.ledger import pages as pages_module
+from sulq.serve.console import results as results_module
+from sulq.serve.console.results import Results
 from sulq.serve.console.sessions import IDLE, LONGEST, MOST, Sessions
 from sulq.serve.keys import Keys
 from sulq.serve.opening import opened
@@ -23,7 +27,7 @@ from sulq.serve.schedule import Schedule
 from tests.serve.console.visitors import HOSTILE, Visitor, console, text_in, token_in, visitor
 from tests.serve.services import Running
 
-ANALYSTS = ["", "/d/people", "/d/people/table", "/d/people/tree"]
+ANALYSTS = ["", "/d/people", "/d/people/table", "/d/people/tree", "/d/people/additive"]
 OWNERS = ["/d/people/budget", "/d/people/questions", "/keys"]
 TABLE = {"by": "plan", "mean": "age", "share": "1/80"}
 
@@ -154,7 +158,7 @@ def test_sessions_end_by_themselves(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/sign-out", "/d/people/table", "/d/people/table/cost", "/d/people/tree", "/d/people/verify", "/keys",
+    ["/sign-out", "/d/people/table", "/d/people/table/cost", "/d/people/tree", "/d/people/additive", "/d/people/verify", "/keys",
      "/keys/revoke", "/d/people/caps", "/sign-in"],
 )  # fmt: skip
 def test_a_form_from_elsewhere_is_refused(service: Running, olga: Visitor, ada: Visitor, path: str) -> None:
@@ -264,7 +268,7 @@ def test_a_tree_is_learned_shown_and_learned_again_at_no_cost(
     monkeypatch.setenv("SULQ_KEY", ada.secret)
     names: dict[str, object] = {}
     exec(unescape(re.search(r"<code>(.*?)</code>", page.text, re.DOTALL).group(1)), names)  # type: ignore[union-attr]
-    tree = names["tree"]
+    tree = names["model"]
     assert isinstance(tree, sulq.hypotheses.Tree) and tree.describe().split("\n")[0] in unescape(page.text)
     assert service.curator.spent == spent
     again = text_in(ada.post("/d/people/tree/cost", page="/d/people/tree", **fields))
@@ -272,6 +276,113 @@ def test_a_tree_is_learned_shown_and_learned_again_at_no_cost(
     assert "No cost" not in again and "at most ε = 0.2" in again
     csv = asked.headers["location"].replace("result?", "result.csv?").removeprefix("/console")
     assert ada.get(csv).status_code == 404
+
+
+def test_an_additive_model_is_learned_drawn_with_errors_and_learned_again_at_no_cost(
+    service: Running, ada: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = service.curator.spent
+    fields = {"label": "sick", "share": "1/8", "run": "effects"}
+    price = text_in(ada.post("/d/people/additive/cost", page="/d/people/additive", **fields))
+    assert "It would cost ε = 1 ;" in price and service.curator.spent == before
+    asked = ada.post("/d/people/additive", **fields)
+    spent = service.curator.spent
+    assert asked.status_code == 303 and spent - before == service.curator.offer.total / 8
+    page = ada.get(asked.headers["location"].removeprefix("/console"))
+    assert page.status_code == 200 and "<svg" in page.text and " style=" not in page.text
+    assert all(
+        words in text_in(page) for words in ("log-odds of sick", "±", "lines and bands", "plan", "age")
+    )
+    assert "grey: within the noise" in text_in(page)  # nothing here tells who is sick
+    monkeypatch.setenv("SULQ_KEY", ada.secret)
+    names: dict[str, object] = {}
+    exec(unescape(re.search(r"<code>(.*?)</code>", page.text, re.DOTALL).group(1)), names)  # type: ignore[union-attr]
+    model = names["model"]
+    assert isinstance(model, sulq.hypotheses.AdditiveModel) and model.describe() in unescape(page.text)
+    kept = ada.get(asked.headers["location"].replace("result?", "result.json?").removeprefix("/console"))
+    assert Hypothesis.from_json(kept.text).describe() == model.describe()
+    assert service.curator.spent == spent
+    odd = ada.post("/d/people/additive", **fields | {"depth": "2"})
+    assert odd.status_code == 400 and "the depth is one of left empty here" in text_in(odd)
+
+
+def test_results_are_found_again_after_a_restart_at_no_cost(tmp_path: Path) -> None:
+    with console(tmp_path) as service:
+        ada = visitor(service)
+        asked = ada.post("/d/people/table", **TABLE, run="kept")
+        ada.post("/d/people/tree", label="sick", depth="1", share="1/80", run="a tree")
+        before, spent = (
+            ada.get(asked.headers["location"].removeprefix("/console")).text,
+            service.curator.spent,
+        )
+    with console(tmp_path) as service:
+        again, eve = visitor(service), visitor(service, "eve")
+        owner = visitor(service, "ada", owner=True)  # another ada, who sees no link that is not hers
+        page = again.get("/d/people")
+        links = re.findall(r'href="/console([^"]*)" aria-label="result of (kept|a tree)"', page.text)
+        assert [run for _, run in links] == ["a tree", "kept"]
+        shown = again.get(unescape(links[1][0]))
+        token = re.compile(r'value="[0-9a-f]{64}"|127.0.0.1:\d+')
+        assert token.sub("", shown.text) == token.sub("", before)
+        assert again.get(unescape(links[0][0])).status_code == 200
+        for someone in (eve, owner):
+            assert "result of" not in someone.get("/d/people").text
+        assert service.curator.spent == spent
+
+
+def test_runs_come_a_page_at_a_time(service: Running) -> None:
+    someone = visitor(service, "busy")
+    for number in range(51):
+        service.curator.ledger.release(
+            f"busy/run {number:02}", "how many?", Fraction(1, 10**6), lambda: "1", account="analyst:busy"
+        )
+    first = someone.get("/d/people")
+    assert "run 49" in text_in(first) and "run 50" not in text_in(first)
+    after = re.search(r'href="\?after=([^#"]*)#runs"', first.text).group(1)  # type: ignore[union-attr]
+    second = someone.get("/d/people", after=unquote(after))
+    assert "run 50" in text_in(second) and "run 49" not in text_in(second) and "?after=" not in second.text
+    assert "There are no more runs" in text_in(someone.get("/d/people", after="z"))
+
+
+def test_a_result_that_is_not_kept_harms_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results_module, "MOST", 3)
+    with Keys(tmp_path / "keys") as keys:
+        ada, bob = keys.of(keys.add("ada")), keys.of(keys.add("bob"))
+        results = Results(keys.path)
+        results.keep(bob, "people", "his", "/x")
+        for run in ("a", "b", "a", "c", "d"):
+            results.keep(ada, "people", run, f"/{run}")
+        results.keep(ada, "people", "long", "/" * (results_module.LONGEST + 1))
+        assert [each.run for each in results.newest(ada, "people", 9)] == ["d", "c", "a"]
+        assert results.places(bob, "people", ["his", "a"]) == {"his": "/x"}
+        assert results.places(ada, "other", ["a"]) == {} and results.places(ada, "people", []) == {}
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/", "/d", "/d/people/nothing", "/keys/x/y", "/%2e%2e/keys"])
+def test_an_unknown_address_has_a_page_that_says_so(service: Running, ada: Visitor, path: str) -> None:
+    for answer in (ada.get(path), ada.http.post(f"/console{path}")):
+        assert answer.status_code == 404 and answer.headers["content-type"].startswith("text/html")
+        assert "there is no page at this address" in text_in(answer)
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+    with nobody(service) as browser:
+        assert browser.get(f"/console{path}").status_code == 404
+    assert ada.http.put("/console/keys").status_code == 404
+
+
+def test_a_key_is_revoked_only_once_that_is_confirmed(service: Running, olga: Visitor, ada: Visitor) -> None:
+    key = service.keys.of(service.keys.add("leaving", datasets=["people"]))
+    link = re.search(rf'href="/console(/keys/revoke\?id={key.id})"', olga.get("/keys").text)
+    assert link is not None and 'action="/console/keys/revoke"' not in olga.get("/keys").text
+    page = olga.get(link.group(1))
+    assert "Revoke this key?" in text_in(page) and "leaving, analyst" in text_in(page)
+    assert service.keys.still(key.id).revoked is None  # looking at it changes nothing
+    assert olga.send("/keys/revoke", csrf=token_in(page), id=key.id).status_code == 303
+    with pytest.raises(RefusedError, match="was revoked"):
+        service.keys.still(key.id)
+    assert olga.get(link.group(1)).status_code == 404
+    assert ada.get(link.group(1)).status_code == 403
+    [mine] = [each for each in service.keys.list() if each.id == olga.secret.split("_")[1]]
+    assert "you are signed in with" in text_in(olga.get("/keys/revoke", id=mine.id))
 
 
 def test_looking_at_what_was_not_asked_spends_nothing(service: Running, ada: Visitor) -> None:
@@ -369,6 +480,36 @@ def test_the_budget_is_drawn_verified_and_sealed(service: Running, ada: Visitor,
     assert "The ledger is not sound" in text_in(wrong) and "no entry has the hash" in text_in(wrong)
 
 
+def test_pages_of_the_owner_read_no_more_than_they_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with console(tmp_path) as service:
+        ledger = service.curator.ledger
+        for number in range(300):
+            name = f"analyst:a{number % 130:03}"
+            ledger.release(f"run {number}", f"q {number}", Fraction(1, 10**6), lambda: "1", account=name)
+        olga = visitor(service, "olga", owner=True)
+        first = olga.get("/d/people/budget")
+        assert "a099" in text_in(first) and "200 more are not listed" in text_in(first)
+        read: list[int] = []
+        entry_in = pages_module.entry_in
+        monkeypatch.setattr(pages_module, "entry_in", lambda row: read.append(row[0]) or entry_in(row))
+        monkeypatch.setattr(type(ledger), "entries", None)  # nothing reads all of it
+        monkeypatch.setattr(type(ledger), "accounts", None)
+        ledger.release("new run", "q", Fraction(1, 10**6), lambda: "1", account="analyst:new")
+        again = olga.get("/d/people/budget")
+        assert len(read) == 2
+        assert "0.000301" in text_in(again)
+        more = olga.get(
+            "/d/people/budget", after=unquote(re.search(r'"\?after=([^"]*)"', first.text).group(1))
+        )  # type: ignore[union-attr]
+        assert "a129" in text_in(more) and "More accounts" not in more.text
+        read.clear()
+        questions = olga.get("/d/people/questions", before=301)
+        assert len(read) <= 100 and "no. 299," in text_in(questions) and "no. 301," not in text_in(questions)
+        assert "not answered" not in text_in(questions)
+
+
 def test_a_new_key_is_shown_once_and_works(service: Running, olga: Visitor) -> None:
     page = olga.post("/keys", name="fred", datasets="people", expires="2999-01-01")
     secret = re.search(r'id="secret">([^<]+)<', page.text).group(1)  # type: ignore[union-attr]
@@ -397,7 +538,7 @@ def test_names_that_look_like_html_are_text(tmp_path: Path) -> None:
         assert asked.status_code == 303, text_in(asked)
         pages = [
             ada.get(asked.headers["location"].removeprefix("/console")),
-            *(ada.get(f"/d/odd%20name{path}") for path in ("", "/table", "/tree")),
+            *(ada.get(f"/d/odd%20name{path}") for path in ("", "/table", "/tree", "/additive")),
             ada.get("/d/odd%20name/run", run=HOSTILE),
             *(olga.get(f"/d/odd%20name{path}") for path in ("", "/budget", "/questions")),
             olga.get("/keys"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from sulq.ledger.face import time_of
 from sulq.numbers import amount
 from sulq.serve.console.choices import Choices
+from sulq.serve.console.results import Results
 from sulq.serve.console.sessions import Sessions
 from sulq.serve.desk import Desk
 from sulq.serve.handling import refusal_for
@@ -34,7 +34,6 @@ HOME = "/console"
 SIGN_IN = f"{HOME}/sign-in"
 COOKIE = "sulq_session"
 TOKEN = "csrf"
-MOST_RESULTS = 10_000
 FOLDER = Path(__file__).parents[1]
 HEADERS = {
     # Pico brings its few icons as data: pictures. Everything else comes from here, and nothing is inline.
@@ -75,8 +74,8 @@ class Visiting:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.sessions = Sessions()
-        self._results: OrderedDict[tuple[str, str, str], str] = OrderedDict()
         settings = service.settings
+        self.results = Results(settings.keys)
         self.secure = settings.certificate is not None or settings.behind_proxy
         self._templates = Environment(
             loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined,
@@ -106,16 +105,6 @@ class Visiting:
         if owner and not key.owner:
             raise RefusedError("not_allowed", "only a key of the owner may do this")
         return Visit(request, session, key)
-
-    def keep_result(self, visit: Visit, dataset: str, run: str, place: str) -> None:
-        """Remember where the result of a run is shown, until the service ends. A ledger has only answers."""
-        self._results[visit.key.name, dataset, run] = place
-        if len(self._results) > MOST_RESULTS:
-            self._results.popitem(last=False)
-
-    def result_at(self, visit: Visit, dataset: str, run: str) -> str:
-        """Where the result of a run is shown, "" if that is not known."""
-        return self._results.get((visit.key.name, dataset, run), "")
 
     def desk(self, visit: Visit, dataset: str) -> Desk:
         """The data set of a name, if the key is for it."""
