@@ -163,7 +163,8 @@ class Visiting:
             return RedirectResponse(SIGN_IN, 303, HEADERS)
         key = getattr(request.state, "key", None)
         token = self.sessions.token(request.cookies.get(COOKIE, ""))
-        return self._rendered("error.html", refusal.status, key=key, csrf=token, message=str(refusal))
+        about = {"message": str(refusal), "missing": refusal.status == 404}
+        return self._rendered("error.html", refusal.status, key=key, csrf=token, **about)
 
     def route(self) -> type[APIRoute]:
         """Routes whose errors are pages."""
