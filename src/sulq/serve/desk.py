@@ -90,7 +90,9 @@ class Desk:
         curator, round_, run, cost = self._asked(key, body)
         if not cost:
             curator = replace(curator, ledger=self._unkept())
-        return {"answers": [answer.form() for answer in once_charged(lambda: curator.ask(round_, run))]}
+        with at_most(self.limits.numbers):
+            answers = once_charged(lambda: curator.ask(round_, run))
+        return {"answers": [answer.form() for answer in answers]}
 
     def runs(
         self, key: AccessKey, run: str | None = None, after: str | None = None, most: int | None = None
@@ -185,10 +187,11 @@ class Desk:
         offer: Offer = replace(curator.offer, allowance=allowance)
         with at_most(self.limits.numbers):
             round_ = Round.of(body["round"])
-            numbers = self.limits.check_round(round_, offer.scope)
+            with self.room.measuring:
+                numbers = self.limits.check_round(round_, offer.scope)
+            self.room.take(numbers)
             cost = offer.cost(round_)
         self.limits.check_cost(cost, offer.total)
-        self.room.take(numbers)
         return replace(curator, offer=offer), round_, run, cost
 
     def _run(self, key: AccessKey, run: str) -> str:
