@@ -92,7 +92,7 @@ class Service:
             step: the work.
         """
         with self.traffic.admitted(key.id):
-            return await self.work(lambda: as_json(step()))
+            return await self.work(lambda: as_json(self.still(key, step)))
 
     async def scheduled(self, key: AccessKey, step: Callable[[], Any]) -> Response:
         """As `answered`, for what looks at rows: it leaves on schedule, and so does a failure.
@@ -103,9 +103,19 @@ class Service:
         arrived = time.monotonic()
         with self.traffic.admitted(key.id):
             try:
-                return await self.work(lambda: as_json(step()))
+                return await self.work(lambda: as_json(self.still(key, step)))
             finally:
                 await self.settings.schedule.wait(arrived)
+
+    def still(self, key: AccessKey, step: Callable[[], T]) -> T:
+        """Do a step of whoever has a key, unless the key was revoked while the request arrived or waited.
+
+        Args:
+            key: who asks.
+            step: the work.
+        """
+        self.keys.still(key.id)
+        return step()
 
     def close(self) -> None:
         """Finish what was begun, and let go of all files."""

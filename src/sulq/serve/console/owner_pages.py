@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -164,14 +165,12 @@ def _questions(desk: Desk, before: int) -> tuple[list[dict[str, Any]], int]:
         before: only entries before this number; 0 for all.
     """
     pages = desk.curator.ledger.pages
-    charges: list[Entry] = []
-    until = pages.last if before <= 0 else min(before - 1, pages.last)
-    while until > 0 and len(charges) <= A_PAGE:
-        after = max(0, until - A_PAGE)
-        entries = pages.entries(after, until - after)
-        charges += [entry for entry in reversed(entries) if entry.kind != "answer"]
-        until = after
-    lines = [_line(desk, entry, pages.answer_to(entry)) for entry in charges[:A_PAGE]]
+    earlier = (entry for entry in pages.backwards(before) if entry.kind != "answer")
+    charges = list(islice(earlier, A_PAGE + 1))
+    lines = []
+    for entry in charges[:A_PAGE]:
+        kept = pages.kept(entry.run, entry.question) if entry.kind == "charge" else []
+        lines.append(_line(desk, entry, next((each for each in kept if each.kind == "answer"), None)))
     return lines, charges[A_PAGE - 1].number if len(charges) > A_PAGE else 0
 
 

@@ -123,14 +123,14 @@ class Visiting:
     async def worked(self, visit: Visit, step: Callable[[], Response]) -> Response:
         """What a step makes, in another thread, within the limits of the key."""
         with self.service.traffic.admitted(visit.key.id):
-            return await self.service.work(step)
+            return await self.service.work(lambda: self.service.still(visit.key, step))
 
     async def scheduled(self, visit: Visit, step: Callable[[], Response]) -> Response:
         """As `worked`, for what may look at rows: it leaves on schedule, and so does a failure."""
         arrived = time.monotonic()
         with self.service.traffic.admitted(visit.key.id):
             try:
-                return await self.service.work(step)
+                return await self.service.work(lambda: self.service.still(visit.key, step))
             finally:
                 await self.service.settings.schedule.wait(arrived)
 
