@@ -220,6 +220,8 @@ class Desk:
             raise RefusedError("malformed", "the name of a run has letters that UTF-8 cannot write") from None
         if not 0 < len(run) <= LONGEST_RUN:
             raise QueryError(f"the name of a run has 1 to {LONGEST_RUN} letters, not {len(run)}")
+        if not run.isprintable():  # the owner's terminal would obey some of them
+            raise QueryError("the name of a run has letters that can be printed, and nothing else")
         return run if key.owner else f"{key.name}{BETWEEN}{run}"
 
     def result_of(self, entry: Entry) -> dict[str, Any]:

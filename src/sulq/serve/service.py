@@ -15,7 +15,7 @@ from sulq.errors import SulqError
 from sulq.oracles.curator import Curator
 from sulq.serve.config import ServiceSettings
 from sulq.serve.desk import Desk, named
-from sulq.serve.keys import AccessKey, Keys
+from sulq.serve.keys import AccessKey, Keys, check_administers, check_scope
 from sulq.serve.limits import Room, Traffic
 from sulq.serve.logs import Metrics
 from sulq.serve.opening import opened
@@ -76,8 +76,17 @@ class Service:
             raise RefusedError("closing", "the curator is shutting down: ask again later", retry_after=5)
         key = key_of(request, self.keys)
         request.state.key = key
-        if owner and not key.owner:
-            raise RefusedError("not_allowed", "only a key of the owner may do this")
+        check_scope(key, owner)
+        return key
+
+    def administrator(self, request: Request) -> AccessKey:
+        """Who makes a request about keys, or a refusal.
+
+        Args:
+            request: the request.
+        """
+        key = self.caller(request, owner=True)
+        check_administers(key)
         return key
 
     def desk(self, key: AccessKey, dataset: str) -> Desk:

@@ -106,13 +106,13 @@ def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
     @router.get("/keys")
     async def keys_page(request: Request) -> Response:
         """All keys, without their secrets."""
-        visit = visiting.enter(request, owner=True)
+        visit = visiting.administer(request)
         return await visiting.worked(visit, lambda: keys_shown(visit))
 
     @router.post("/keys")
     async def add_key(request: Request) -> Response:
         """Make a key. Its secret is on this page, and nowhere else."""
-        visit = visiting.enter(request, owner=True)
+        visit = visiting.administer(request)
         form = await visiting.form(request)
 
         def work() -> Response:
@@ -132,7 +132,7 @@ def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
     @router.get("/keys/revoke")
     async def revoke_page(request: Request, id: str = "") -> Response:
         """Whether a key is really to be revoked: it cannot be taken back."""
-        visit = visiting.enter(request, owner=True)
+        visit = visiting.administer(request)
 
         def work() -> Response:
             chosen = next((each for each in keys.list() if each.id == id), None)
@@ -145,7 +145,7 @@ def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
     @router.post("/keys/revoke")
     async def revoke_key(request: Request) -> Response:
         """Let a key be valid no more."""
-        visit = visiting.enter(request, owner=True)
+        visit = visiting.administer(request)
         number = (await visiting.form(request)).one("id")
 
         def work() -> Response:

@@ -25,7 +25,7 @@ from sulq.serve.console.results import Results
 from sulq.serve.console.sessions import Sessions
 from sulq.serve.desk import Desk
 from sulq.serve.handling import refusal_for
-from sulq.serve.keys import AccessKey
+from sulq.serve.keys import AccessKey, check_administers, check_scope
 from sulq.serve.refusals import RefusedError
 from sulq.serve.requests import FORM, text_of
 from sulq.serve.service import Service
@@ -102,9 +102,18 @@ class Visiting:
         session = request.cookies.get(COOKIE, "")
         key = self.sessions.key_of(session, self.service.keys)
         request.state.key = key
-        if owner and not key.owner:
-            raise RefusedError("not_allowed", "only a key of the owner may do this")
+        check_scope(key, owner)
         return Visit(request, session, key)
+
+    def administer(self, request: Request) -> Visit:
+        """Who makes a request about keys, or a refusal.
+
+        Args:
+            request: the request.
+        """
+        visit = self.enter(request, owner=True)
+        check_administers(visit.key)
+        return visit
 
     def desk(self, visit: Visit, dataset: str) -> Desk:
         """The data set of a name, if the key is for it."""
