@@ -65,6 +65,8 @@ class Curator:
     account: str | None = None
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+    looks: int = field(default=0, init=False, repr=False)
+    """How many rounds were answered by a look at the rows, and not from the ledger."""
 
     denoised = denoised
 
@@ -224,6 +226,7 @@ class Curator:
 
     def _release(self, round_: Round, terms: Terms) -> str:
         """Look at the rows, and say what may be said. Called once the charge is in the ledger."""
+        self.looks += 1
         scope = self.offer.scope
         parts = [part for query in round_.queries for part in query.parts]
         sums = iter(self.source.sums(parts) if parts else ())

@@ -94,10 +94,9 @@ class Desk:
         curator, round_, run, cost = self._asked(key, body)
         if not cost:
             curator = replace(curator, ledger=self._unkept())
-        again = bool(cost) and curator.charged(round_, run)
         with at_most(self.limits.numbers):
             answers = once_charged(lambda: curator.ask(round_, run))
-        if again:
+        if cost and not curator.looks:  # it was stored: somebody may just be waiting for it to leave
             self.room.take(0)
             wait_until_left(curator.kept(round_, run), self.schedule)
         return {"answers": [answer.form() for answer in answers]}
