@@ -133,6 +133,17 @@ def test_a_tree_is_learned_and_looked_at(service: Running, pages: Any) -> None:
     playwright.expect(page.get_by_text("import sulq")).to_be_visible()
 
 
+def test_an_additive_model_is_learned_and_looked_at(service: Running, pages: Any) -> None:
+    page = pages("finn")
+    page.goto(f"{service.url}/console/d/people/additive")
+    page.get_by_label("What the model tells").select_option("sick")
+    page.get_by_label("Share of the budget").fill("1/80")
+    playwright.expect(price(page)).to_have_text("ε = 0.1")
+    page.get_by_role("button", name="Learn, and spend it").click()
+    playwright.expect(page.locator(".picture svg")).to_be_visible()
+    playwright.expect(page.get_by_text("sulq.Additive")).to_be_visible()
+
+
 def test_the_owner_sees_the_question_verifies_and_makes_a_key_that_signs_in(
     service: Running, pages: Any
 ) -> None:
@@ -161,7 +172,8 @@ def test_the_owner_sees_the_question_verifies_and_makes_a_key_that_signs_in(
     page.get_by_role("button", name="Make the key").click()
     secret = page.locator("#secret").inner_text()
     fay = pages("fay", secret=secret)
-    page.get_by_role("button", name=re.compile("of fay$")).click()
+    page.get_by_role("link", name=re.compile("of fay$")).click()
+    page.get_by_role("button", name="Revoke the key").click()
     page.get_by_text("revoked").wait_for()
     fay.reload()
     playwright.expect(fay.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -188,6 +200,7 @@ def test_pages_fit_a_phone_and_every_field_has_a_name(service: Running, pages: A
         "/d/people",
         "/d/people/table",
         "/d/people/tree",
+        "/d/people/additive",
         "/d/people/budget",
         "/d/people/questions",
         "/keys",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import http.server
+import importlib
 import json
 import pickle
+import pkgutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +20,8 @@ import numpy as np
 import pytest
 
 import sulq
+import sulq.learners
+import sulq.theory
 from sulq.classes import MonotoneConjunctions
 from sulq.errors import AccessError, ReleaseError, RemoteError
 from sulq.learners.learner import Learner
@@ -59,38 +63,75 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Curators]:
         yield server
 
 
-LEARNERS: dict[str, Callable[[Any], Any]] = {
-    "tree": sulq.ID3("y", ["a", "b", "c"], depth=2, share="1/2").learn,
-    "tree by counts": sulq.ID3("y", ["a", "b"], depth=2, share="1/2", pick="counts").learn,
-    "clusters": sulq.KMeans(2, ["x", "z"], iterations=2, share="1/2").learn,
-    "components": sulq.PCA(1, ["x", "z"], share="1/2").learn,
-    "singular vectors": sulq.SVD(1, ["x", "z"], share="1/2").learn,
-    "perceptron": sulq.Perceptron("y", ["a", "b"], iterations=3, share="1/2").learn,
-    "conjunction": sulq.Conjunction("y", ["a", "b", "c"], share="1/2").learn,
-    "conjunction by tolerances": sulq.Conjunction("y", ["a", "b"], error="0.2").learn,
-    "select": sulq.Select(MonotoneConjunctions(["a", "b", "c"]), "y", share="1/2").learn,
-    "parity": sulq.Parity("y", ["a", "b", "c"], error="0.3", share="1/2").learn,
+LEARNERS: dict[str, Learner[Any]] = {
+    "tree": sulq.ID3("y", ["a", "b", "c"], depth=2, share="1/2"),
+    "tree by counts": sulq.ID3("y", ["a", "b"], depth=2, share="1/2", pick="counts"),
+    "additive": sulq.Additive("y", ["a", "x"], share="1/2"),
+    "additive for a number": sulq.Additive("z", ["a", "x"], refinements=1, share="1/2"),
+    "clusters": sulq.KMeans(2, ["x", "z"], iterations=2, share="1/2"),
+    "components": sulq.PCA(1, ["x", "z"], share="1/2"),
+    "singular vectors": sulq.SVD(1, ["x", "z"], share="1/2"),
+    "perceptron": sulq.Perceptron("y", ["a", "b"], iterations=3, share="1/2"),
+    "conjunction": sulq.Conjunction("y", ["a", "b", "c"], share="1/2"),
+    "conjunction by tolerances": sulq.Conjunction("y", ["a", "b"], error="0.2"),
+    "select": sulq.Select(MonotoneConjunctions(["a", "b", "c"]), "y", share="1/2"),
+    "parity": sulq.Parity("y", ["a", "b", "c"], error="0.3", share="1/2"),
     "compress": sulq.Compress(
         [MonotoneConjunctions(["a"]), MonotoneConjunctions(["a", "b"])], "y", share="1/2"
-    ).learn,
-    "table": sulq.Table(["a", "b"], means=["x"], share="1/2").learn,
-    "unknown rate": lambda oracle: sulq.learn_at_unknown_rate(
-        sulq.Conjunction("y", ["a", "b"], share="1/2"), oracle, "y", [0, "0.1"]
-    )[0],
+    ),
+    "table": sulq.Table(["a", "b"], means=["x"], share="1/2"),
+    "quantiles": sulq.Table(["a"], medians=["z"], quantiles={"x": [0.1, 0.9]}, share="1/2"),
+    "statement": sulq.Statement("SELECT a, count(*), avg(x), median(z) FROM people GROUP BY a", share="1/2"),
+    "masked parity": sulq.theory.MaskedParity(share="1/2"),
 }
+
+
+def learners_in(package: Any) -> set[type]:
+    """The classes of all learners that the modules of a package define."""
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+    classes, new = set[type](), [Learner]
+    while new:
+        new = [each for cls in new for each in cls.__subclasses__() if each not in classes]
+        classes.update(new)
+    return {each for each in classes if each.__module__.startswith(f"{package.__name__}.")}
+
+
+def rows_for(learner: Learner[Any]) -> sulq.Source:
+    if isinstance(learner, sulq.theory.MaskedParity):
+        rows = sulq.theory.masked_parity_rows([1, 0], 1, ROWS, np.random.default_rng(0))
+        return sulq.open(rows, sulq.theory.masked_parity_schema(2))
+    return people()
+
+
+def test_the_learners_that_are_tried_are_all_there_are() -> None:
+    tried = {type(learner) for learner in LEARNERS.values()}
+    there = learners_in(sulq.learners) | learners_in(sulq.theory)
+    public = {each for each in vars(sulq).values() if isinstance(each, type) and issubclass(each, Learner)}
+    assert there == tried and public - {Learner} <= tried
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_learns_the_same_over_the_wire_as_in_process_from_the_same_answers(
     owned: Curators, name: str
 ) -> None:
-    curator = people().curator(epsilon=200)
-    here = LEARNERS[name](curator)
+    learner = LEARNERS[name]
+    curator = rows_for(learner).curator(epsilon=200)
+    here = learner.learn(curator)
     spent = curator.spent
     assert spent > 0
-    there = LEARNERS[name](owned.connect(curator))  # who reads what is stored
+    there = learner.learn(owned.connect(curator))  # who reads what is stored
     assert there.to_json() == here.to_json()
     assert curator.spent == spent
+
+
+def test_a_rate_of_wrong_labels_is_found_out_over_the_wire_as_in_process(owned: Curators) -> None:
+    curator = people().curator(epsilon=200)
+    learner, rates = sulq.Conjunction("y", ["a", "b"], share="1/2"), [0, "0.1"]
+    here = sulq.learn_at_unknown_rate(learner, curator, "y", rates)[0]
+    spent = curator.spent
+    there = sulq.learn_at_unknown_rate(learner, owned.connect(curator), "y", rates)[0]
+    assert there.to_json() == here.to_json() and curator.spent == spent > 0
 
 
 def test_an_answer_has_the_same_bits_over_the_wire(owned: Curators) -> None:

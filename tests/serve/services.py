@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,6 +72,16 @@ class Client:
 
     def ask(self, round_: sulq.Round, run: str = "main", **body: Any) -> Any:
         return self.post("/v1/datasets/people/ask", {"round": round_.form, "run": run} | body)
+
+    def results(self, run: str, entries: int) -> Any:
+        """What a run was charged and answered, once it has so many entries: the last may just be leaving."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            results = self.get("/v1/datasets/people/results", run=run).json()["results"]
+            if len(results) >= entries:
+                break
+            time.sleep(0.005)
+        return results
 
     def quote(self, round_: sulq.Round, run: str = "main", **body: Any) -> Any:
         return self.post("/v1/datasets/people/quote", {"round": round_.form, "run": run} | body)

@@ -17,6 +17,7 @@ from starlette.requests import Request
 
 import sulq
 from tests.effort import either
+from tests.serve.console.visitors import token_in, visitor
 from tests.serve.services import Client, Running, code, counted, running
 
 SICK = counted(where="sick").form
@@ -349,3 +350,33 @@ def test_so_many_requests_and_not_more(service: Running, ada: Client) -> None:
         limits._buckets.pop(key)
         if before is not None:
             limits._buckets[key] = before
+
+
+def test_an_owner_of_some_data_sets_cannot_make_a_key_for_all(service: Running) -> None:
+    some = service.client("part-owner", owner=True, datasets=["people"])
+    assert some.get("/v1/datasets/people/ledger").status_code == 200
+    before = len(service.keys.list())
+    mine = some.secret.split("_")[1]
+    for refused in (
+        some.get("/v1/keys"),
+        some.post("/v1/keys", {"name": "eve", "scope": "owner"}),
+        some.http.delete(f"/v1/keys/{mine}"),
+    ):
+        assert code(refused) == (403, "not_allowed")
+    visiting = visitor(service, "part-owner", owner=True, datasets=["people"])
+    token = token_in(visiting.get(""))
+    assert (
+        visiting.get("/d/people/budget").status_code == 200 and "/console/keys" not in visiting.get("").text
+    )
+    assert visiting.get("/keys").status_code == visiting.get("/keys/revoke", id=mine).status_code == 403
+    assert visiting.send("/keys", csrf=token, name="eve", every="1").status_code == 403
+    assert visiting.send("/keys/revoke", csrf=token, id=mine).status_code == 403
+    assert len(service.keys.list()) == before + 1 and service.keys.still(mine)
+
+
+@pytest.mark.parametrize("run", ["a\nb", "\x1b[31mred", "a\0b", "\u202etxt", "\x7f", "\x9b31m"])
+def test_the_name_of_a_run_cannot_command_a_terminal(service: Running, run: str) -> None:
+    ada = service.client("ada")
+    for response in (ada.ask(counted(where="sick"), run), ada.quote(counted(), run)):
+        assert code(response) == (400, "refused") and "can be printed" in response.text
+    assert ada.quote(counted(where="sick"), "Ärzte – 医者 ✓ 50 %").status_code == 200

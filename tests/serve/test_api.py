@@ -48,7 +48,7 @@ def test_the_same_round_in_the_same_run_is_answered_once_and_charged_once(
 def test_a_result_is_read_again_at_no_cost(service: Running, ada: Client) -> None:
     told = ada.ask(SICK, "results").json()["answers"]
     before = service.curator.spent
-    charge, answer = ada.get("/v1/datasets/people/results", run="results").json()["results"]
+    charge, answer = ada.results("results", 2)
     assert (charge["kind"], answer["kind"]) == ("charge", "answer")
     assert charge["round"] == SICK.form and answer["answers"] == told
     assert Fraction(charge["cost"]) == service.curator.offer.cost(SICK)
@@ -62,6 +62,7 @@ def test_one_run_is_found_among_all(service: Running, ada: Client) -> None:
     names = ["a run", "a/run", "ein Lauf äöü", "50 %", "a+b & c?d=e#f"]
     for name in names:
         ada.ask(SICK, name)
+        ada.results(name, 2)
         [run] = ada.get("/v1/datasets/people/runs", run=name).json()["runs"]
         assert (run["run"], run["charges"], run["answers"]) == (name, 1, 1)
         assert sulq.connect(service.url, ada.secret, "people").spent_by(name) == Fraction(run["spent"]) > 0
@@ -133,8 +134,10 @@ def test_the_owner_reads_and_verifies_the_ledger(service: Running, owner: Client
     page = owner.get("/v1/datasets/people/ledger", most=1000).json()
     entries = list(service.curator.ledger.entries())
     assert [entry["hash"] for entry in page["entries"]] == [entry.hash for entry in entries]
-    seal = ada.get("/v1/datasets/people/seal").json()["seal"]
+    seal = owner.get("/v1/datasets/people/seal").json()["seal"]
     assert seal == entries[-1].hash
+    assert entries[-2].kind == "charge"
+    assert ada.get("/v1/datasets/people/seal").json()["seal"] == entries[-2].hash
     assert owner.get("/v1/datasets/people/verification", seal=seal).json() == {
         "sound": True,
         "faults": [],

@@ -174,7 +174,7 @@ def test_a_story_of_a_key_leads_from_its_making_to_its_end(service: Running, own
         answers = eve.post("/v1/datasets/people/ask", {"round": form, "run": f"run {place}"}).json()[
             "answers"
         ]
-        told = eve.get("/v1/datasets/people/results", run=f"run {place}").json()["results"]
+        told = eve.results(f"run {place}", 2)
         assert told[-1]["answers"] == answers and told[0]["round"] == form
     assert len(eve.get("/v1/datasets/people/runs").json()["runs"]) == len(REAL)
     number = secret.split("_")[1]

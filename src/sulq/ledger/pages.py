@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from sulq.ledger.accounts import Account, account_in
 from sulq.ledger.chain import Entry, RunTotals, entry_in, runs_in
 from sulq.ledger.record import Record
+from sulq.wire import digest
+
+A_FEW = 20
+"""How many entries are read at once."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +47,54 @@ class Pages:
         with self.record.transaction() as transaction:
             return [entry_in(row) for row in transaction.page(after, most, run)]
 
-    def runs(self, begins: str = "", after: str | None = None, most: int | None = None) -> list[RunTotals]:
+    @property
+    def last(self) -> int:
+        """The number of the last entry, 0 if there is none."""
+        with self.record.transaction() as transaction:
+            last = self.record.last(transaction)
+            return 0 if last is None else last.number
+
+    def kept(self, run: str, question: str) -> list[Entry]:
+        """What is kept of a question: its charge, and its answer if there is one.
+
+        Args:
+            run: the run that asked it.
+            question: the question, as its entries have it.
+        """
+        with self.record.transaction() as transaction:
+            return [entry_in(row) for row in transaction.find(run, digest(question))]
+
+    def backwards(self, before: int = 0) -> Iterator[Entry]:
+        """Entries from the last one back to the first, read a few at a time.
+
+        Args:
+            before: begin before the entry of this number; 0 for the last.
+        """
+        until = self.last if before <= 0 else min(before - 1, self.last)
+        while until > 0:
+            after = max(0, until - A_FEW)
+            yield from reversed(self.entries(after, until - after))
+            until = after
+
+    def runs(
+        self,
+        begins: str = "",
+        after: str | None = None,
+        most: int | None = None,
+        seen: Callable[[Iterable[Entry]], Iterable[Entry]] = iter,
+    ) -> list[RunTotals]:
         """Runs in the order of their names, and what they were charged.
 
         Args:
             begins: how their names begin.
             after: the name before the first; None to begin with the first.
             most: how many at most; None for all.
+            seen: what is counted of the entries of a run.
         """
         with self.record.transaction() as transaction:
             names = transaction.run_names(begins, after, most)
-            return [totals for name in names for totals in runs_in(map(entry_in, transaction.rows_of(name)))]
+            runs = (seen(map(entry_in, transaction.rows_of(name))) for name in names)
+            return [totals for entries in runs for totals in runs_in(entries)]
 
     def accounts(self, after: str | None = None, most: int | None = None) -> list[Account]:
         """Accounts in the order of their names: those of analysts, and those of runs that a cap holds for.

@@ -14,6 +14,7 @@ import numpy as np
 from sulq.errors import BudgetError, sheltered
 from sulq.faces import bar, columns_grid, face, facts, offered
 from sulq.ledger.carried import carried_since
+from sulq.ledger.chain import Entry
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, amount, rational
@@ -64,6 +65,8 @@ class Curator:
     account: str | None = None
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+    looks: int = field(default=0, init=False, repr=False)
+    """How many rounds were answered by a look at the rows, and not from the ledger."""
 
     denoised = denoised
 
@@ -114,9 +117,22 @@ class Curator:
             round_: the queries.
             run: the name of the run.
         """
-        round_ = asked_of(round_, self.schema)
-        question, formerly = self._entry({"round": round_.form}, round_)
+        question, formerly = self._question(round_)
         return self.ledger.charged(run, question, formerly=formerly)
+
+    def kept(self, round_: Round, run: str = "main") -> list[Entry]:
+        """What the ledger has of a round in a run: its charge, and its answer if there is one.
+
+        Args:
+            round_: the queries.
+            run: the name of the run.
+        """
+        return self.ledger.pages.kept(run, self._question(round_)[0])
+
+    def _question(self, round_: Round) -> tuple[str, str | None]:
+        """A round as the ledger names it, and as earlier versions did."""
+        round_ = asked_of(round_, self.schema)
+        return self._entry({"round": round_.form}, round_)
 
     def cost(self, round_: Round) -> Fraction:
         """What a round would cost, in the unit of the budget. Nothing is spent and no row is read."""
@@ -210,6 +226,7 @@ class Curator:
 
     def _release(self, round_: Round, terms: Terms) -> str:
         """Look at the rows, and say what may be said. Called once the charge is in the ledger."""
+        self.looks += 1
         scope = self.offer.scope
         parts = [part for query in round_.queries for part in query.parts]
         sums = iter(self.source.sums(parts) if parts else ())

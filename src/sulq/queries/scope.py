@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.loops import Taken
 from sulq.queries.facts import Code, Number
+from sulq.queries.room import most_cells
 from sulq.schema import Schema
 
 T = TypeVar("T")
@@ -64,7 +65,8 @@ class Scope:
         if known is NOTHING:
             known = work_out()
             numbers = known.width if isinstance(known, Number) else 1
-            if len(self._known) >= MOST_REMEMBERED or self._numbers + numbers > MOST_NUMBERS:
+            most = min(MOST_NUMBERS, most_cells())  # where many share a machine, less is remembered
+            if len(self._known) >= MOST_REMEMBERED or self._numbers + numbers > most:
                 self._known.clear()
                 self._numbers = 0
             self._numbers += numbers

@@ -7,7 +7,7 @@ gets at another one's answers, or finds out what was asked before. The owner nam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,9 +23,11 @@ from sulq.queries.reading import parse_round
 from sulq.queries.room import at_most
 from sulq.queries.rounds import Round
 from sulq.serve.config import account_of
+from sulq.serve.departures import departed, seal_for_analysts, wait_until_left
 from sulq.serve.keys import AccessKey
 from sulq.serve.limits import Limits, Room
 from sulq.serve.refusals import RefusedError
+from sulq.serve.schedule import Schedule
 from sulq.talk.offer import Offer
 from sulq.wire import canonical, check_run, exact, of_json, shown
 
@@ -43,12 +45,14 @@ class Desk:
         curator: who answers.
         limits: how much may be asked.
         room: for how many numbers there is memory at once, in all data sets.
+        schedule: when answers leave. Before that, nothing that an analyst can see tells that they are there.
     """
 
     name: str
     curator: Curator
     limits: Limits
     room: Room
+    schedule: Schedule
 
     def about(self, key: AccessKey) -> dict[str, Any]:
         """What the data set offers, and what is left for whoever asks."""
@@ -90,7 +94,12 @@ class Desk:
         curator, round_, run, cost = self._asked(key, body)
         if not cost:
             curator = replace(curator, ledger=self._unkept())
-        return {"answers": [answer.form() for answer in once_charged(lambda: curator.ask(round_, run))]}
+        with at_most(self.limits.numbers):
+            answers = once_charged(lambda: curator.ask(round_, run))
+        if cost and not curator.looks:  # it was stored: somebody may just be waiting for it to leave
+            self.room.take(0)
+            wait_until_left(curator.kept(round_, run), self.schedule)
+        return {"answers": [answer.form() for answer in answers]}
 
     def runs(
         self, key: AccessKey, run: str | None = None, after: str | None = None, most: int | None = None
@@ -106,9 +115,11 @@ class Desk:
         ledger = self.curator.ledger
         mine = "" if key.owner else f"{key.name}{BETWEEN}"
         if run is None:
-            runs = ledger.pages.runs(mine, None if after is None else f"{mine}{after}", most)
+            first = None if after is None else f"{mine}{after}"
+            runs = ledger.pages.runs(mine, first, most, iter if key.owner else self._seen)
         else:
-            runs = runs_in(ledger.entries(self._run(key, run)))
+            entries = ledger.entries(self._run(key, run))
+            runs = runs_in(entries if key.owner else self._seen(entries))
         return [
             {
                 "run": totals.name.removeprefix(mine),
@@ -132,16 +143,21 @@ class Desk:
         """
         name = self._run(key, run)
         entries = self.curator.ledger.pages.entries(after, most + 1, name)
-        return {"results": [self.result_of(entry) for entry in entries[:most]], "more": len(entries) > most}
+        shown = entries[:most] if key.owner else self._seen(entries[:most])
+        return {"results": [self.result_of(entry) for entry in shown], "more": len(entries) > most}
 
     def entries(self, after: int, most: int) -> dict[str, Any]:
         """The entries of the ledger as they are kept, from one number on."""
         entries = self.curator.ledger.pages.entries(after, most + 1)
         return {"entries": [_entry_form(entry) for entry in entries[:most]], "more": len(entries) > most}
 
-    def seal(self) -> dict[str, Any]:
-        """The hash that stands for the whole ledger."""
-        return {"seal": self.curator.ledger.seal}
+    def seal(self, key: AccessKey) -> dict[str, Any]:
+        """The hash that stands for the whole ledger; for an analyst, up to its last charge or cap.
+
+        When an answer was stored depends on how long it took. So its hash is the owner's.
+        """
+        ledger = self.curator.ledger
+        return {"seal": ledger.seal if key.owner else seal_for_analysts(ledger)}
 
     def verification(self, seal: str | None) -> dict[str, Any]:
         """Whether every sum and every hash of the ledger fits."""
@@ -169,6 +185,9 @@ class Desk:
         self.curator.ledger.set_cap(account, rational("a cap", exact(cap, "a cap")))
         return {"account": account, "cap": str(Fraction(cap))}
 
+    def _seen(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        return departed(entries, self.curator.ledger, self.schedule)
+
     def _unkept(self) -> Ledger:
         """A ledger in memory with nothing to spend."""
         return Ledger(None, self.curator.offer.unit, Fraction(0), {})
@@ -185,10 +204,11 @@ class Desk:
         offer: Offer = replace(curator.offer, allowance=allowance)
         with at_most(self.limits.numbers):
             round_ = Round.of(body["round"])
-            numbers = self.limits.check_round(round_, offer.scope)
+            with self.room.measuring:
+                numbers = self.limits.check_round(round_, offer.scope)
+            self.room.take(numbers)
             cost = offer.cost(round_)
         self.limits.check_cost(cost, offer.total)
-        self.room.take(numbers)
         return replace(curator, offer=offer), round_, run, cost
 
     def _run(self, key: AccessKey, run: str) -> str:
@@ -199,6 +219,8 @@ class Desk:
             raise RefusedError("malformed", "the name of a run has letters that UTF-8 cannot write") from None
         if not 0 < len(run) <= LONGEST_RUN:
             raise QueryError(f"the name of a run has 1 to {LONGEST_RUN} letters, not {len(run)}")
+        if not run.isprintable():  # the owner's terminal would obey some of them
+            raise QueryError("the name of a run has letters that can be printed, and nothing else")
         return run if key.owner else f"{key.name}{BETWEEN}{run}"
 
     def result_of(self, entry: Entry) -> dict[str, Any]:

@@ -58,6 +58,11 @@ class AccessKey:
     def owner(self) -> bool:
         return self.scope == "owner"
 
+    @property
+    def administers(self) -> bool:
+        """Whether it may make, see and revoke keys: one for some data sets could make itself one for all."""
+        return self.owner and self.datasets is None
+
     def allows(self, dataset: str) -> bool:
         """Whether the key is for this data set."""
         return self.datasets is None or dataset in self.datasets
@@ -206,6 +211,28 @@ class Keys:
                 yield self._connection
             except sqlite3.Error as error:
                 raise SulqError(f"cannot use the keys in {self.path}: {_complaint(error)}") from None
+
+
+def check_scope(key: AccessKey, owner: bool) -> None:
+    """Refuse what only the owner may do to everybody else.
+
+    Args:
+        key: who asks.
+        owner: whether only the owner may do it.
+    """
+    if owner and not key.owner:
+        raise RefusedError("not_allowed", "only a key of the owner may do this")
+
+
+def check_administers(key: AccessKey) -> None:
+    """Refuse what is about keys to all but an owner of all data sets.
+
+    Args:
+        key: who asks.
+    """
+    if not key.administers:
+        words = "only a key of the owner that is for all data sets may make, list or revoke keys"
+        raise RefusedError("not_allowed", words)
 
 
 def moment(text: str) -> datetime:

@@ -135,6 +135,8 @@ class Room:
     def __init__(self, numbers: int) -> None:
         self.numbers = self.left = numbers
         self._free = threading.Condition()
+        self.measuring = threading.Lock()
+        """Held while one finds out how many numbers a round has: that takes memory before room is taken."""
         self._mine = threading.local()
 
     @contextmanager

@@ -32,14 +32,16 @@ def opened(
         curators: further data sets, by name.
         room: for how many numbers there is memory at once; None for as many as the limits say.
     """
-    limits = settings.limits
+    limits, schedule = settings.limits, settings.schedule
     room = Room(limits.numbers) if room is None else room
-    desks = {name: Desk(name, _shared(each), limits, room) for name, each in (curators or {}).items()}
+    desks = {
+        name: Desk(name, _shared(each), limits, room, schedule) for name, each in (curators or {}).items()
+    }
     with ExitStack() as undone:
         for each in settings.datasets:
             curator = _curator(each)
             undone.callback(curator.ledger.close)
-            desks[each.name] = Desk(each.name, curator, limits, room)
+            desks[each.name] = Desk(each.name, curator, limits, room, schedule)
         undone.pop_all()
     return desks
 

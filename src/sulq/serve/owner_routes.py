@@ -65,13 +65,13 @@ def owner_routes(service: Service) -> APIRouter:
     @router.get("/keys", **documented(KeysView))
     async def list_keys(request: Request) -> Response:
         """All keys, without their secrets."""
-        key = service.caller(request, owner=True)
+        key = service.administrator(request)
         return await service.answered(key, lambda: {"keys": [each.form() for each in service.keys.list()]})
 
     @router.post("/keys", **documented(NewKeyView, KeyBody))
     async def add_key(request: Request) -> Response:
         """Make a key. Its secret is in this response, and nowhere else."""
-        key = service.caller(request, owner=True)
+        key = service.administrator(request)
         body = await text_of(request, limits)
 
         def work() -> Any:
@@ -84,7 +84,7 @@ def owner_routes(service: Service) -> APIRouter:
     @router.delete("/keys/{number}", **documented(KeysView))
     async def revoke_key(request: Request, number: str) -> Response:
         """Let a key be valid no more, from now on. The keys there are."""
-        key = service.caller(request, owner=True)
+        key = service.administrator(request)
 
         def work() -> Any:
             service.keys.revoke(number)

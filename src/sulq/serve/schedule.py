@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sulq.errors import QueryError
 
@@ -41,6 +42,23 @@ class Schedule:
         while leaves < seconds:
             leaves *= 2
         return leaves
+
+    def departure(self, charged: str, answered: str) -> datetime:
+        """When the answer to a question left at the earliest, as far as anyone may know who asked.
+
+        A question is charged before a row is looked at, so this follows from public facts and from the slot.
+
+        Args:
+            charged: when it was charged, as a ledger says it.
+            answered: when its answer was stored.
+
+        >>> times = "2027-01-31T12:00:00.000+00:00", "2027-01-31T12:00:00.250+00:00"
+        >>> Schedule(0.1).departure(*times).isoformat(timespec="milliseconds")
+        '2027-01-31T12:00:00.400+00:00'
+        """
+        begun = datetime.fromisoformat(charged)
+        took = (datetime.fromisoformat(answered) - begun).total_seconds()
+        return begun + timedelta(seconds=self.after(max(0.0, took)))
 
     async def wait(self, arrived: float) -> None:
         """Wait until an answer may leave.

@@ -15,6 +15,7 @@ from sulq.oracles.curator import Curator
 from sulq.serve.app import app_of
 from sulq.serve.config import ServiceSettings
 from sulq.serve.connections import guarded
+from sulq.serve.memory import give_back_large_blocks
 from sulq.serve.service import Service
 
 GRACE = 10
@@ -71,6 +72,7 @@ class Server:
 
     def run(self) -> None:
         """Listen until the process is told to stop, then finish what was begun."""
+        give_back_large_blocks()
         with suppress(KeyboardInterrupt):
             self._server.run(sockets=[self._socket])
 

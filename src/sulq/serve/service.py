@@ -15,7 +15,7 @@ from sulq.errors import SulqError
 from sulq.oracles.curator import Curator
 from sulq.serve.config import ServiceSettings
 from sulq.serve.desk import Desk, named
-from sulq.serve.keys import AccessKey, Keys
+from sulq.serve.keys import AccessKey, Keys, check_administers, check_scope
 from sulq.serve.limits import Room, Traffic
 from sulq.serve.logs import Metrics
 from sulq.serve.opening import opened
@@ -83,8 +83,17 @@ class Service:
             raise RefusedError("closing", "the curator is shutting down: ask again later", retry_after=5)
         key = key_of(request, self.keys)
         request.state.key = key
-        if owner and not key.owner:
-            raise RefusedError("not_allowed", "only a key of the owner may do this")
+        check_scope(key, owner)
+        return key
+
+    def administrator(self, request: Request) -> AccessKey:
+        """Who makes a request about keys, or a refusal.
+
+        Args:
+            request: the request.
+        """
+        key = self.caller(request, owner=True)
+        check_administers(key)
         return key
 
     def desk(self, key: AccessKey, dataset: str) -> Desk:
@@ -99,7 +108,7 @@ class Service:
             step: the work.
         """
         with self.traffic.admitted(key.id):
-            return await self.work(lambda: as_json(step()))
+            return await self.work(lambda: as_json(self.still(key, step)))
 
     async def scheduled(self, key: AccessKey, step: Callable[[], Any]) -> Response:
         """As `answered`, for what looks at rows: it leaves on schedule, and so does a failure.
@@ -110,9 +119,19 @@ class Service:
         arrived = time.monotonic()
         with self.traffic.admitted(key.id):
             try:
-                return await self.work(lambda: as_json(step()))
+                return await self.work(lambda: as_json(self.still(key, step)))
             finally:
                 await self.settings.schedule.wait(arrived)
+
+    def still(self, key: AccessKey, step: Callable[[], T]) -> T:
+        """Do a step of whoever has a key, unless the key was revoked while the request arrived or waited.
+
+        Args:
+            key: who asks.
+            step: the work.
+        """
+        self.keys.still(key.id)
+        return step()
 
     def close(self) -> None:
         """Finish what was begun, and let go of all files."""

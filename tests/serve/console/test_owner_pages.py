@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
 
 import sulq
+from sulq.ledger import pages as pages_module
+from sulq.serve.refusals import RefusedError
 from tests.serve.console.visitors import (
     HOSTILE,
     TABLE,
     Visitor,
+    console,
     text_in,
+    token_in,
     visitor,
 )
 from tests.serve.services import Running
@@ -87,3 +95,49 @@ def test_a_new_key_is_shown_once_and_works(service: Running, olga: Visitor) -> N
         refused = olga.post("/keys", **fields)
         assert refused.status_code == 400 and 'id="secret"' not in refused.text
     assert olga.post("/keys/revoke", page="/keys", id=HOSTILE).status_code == 404
+
+
+def test_pages_of_the_owner_read_no_more_than_they_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with console(tmp_path) as service:
+        ledger = service.curator.ledger
+        for number in range(300):
+            name = f"analyst:a{number % 130:03}"
+            ledger.release(f"run {number}", f"q {number}", Fraction(1, 10**6), lambda: "1", account=name)
+        olga = visitor(service, "olga", owner=True)
+        first = olga.get("/d/people/budget")
+        assert "a099" in text_in(first) and "200 more are not listed" in text_in(first)
+        read: list[int] = []
+        entry_in = pages_module.entry_in
+        monkeypatch.setattr(pages_module, "entry_in", lambda row: read.append(row[0]) or entry_in(row))
+        monkeypatch.setattr(type(ledger), "entries", None)  # nothing reads all of it
+        monkeypatch.setattr(type(ledger), "accounts", None)
+        ledger.release("new run", "q", Fraction(1, 10**6), lambda: "1", account="analyst:new")
+        again = olga.get("/d/people/budget")
+        assert len(read) == 2
+        assert "0.000301" in text_in(again)
+        more = olga.get(
+            "/d/people/budget", after=unquote(re.search(r'"\?after=([^"]*)"', first.text).group(1))
+        )  # type: ignore[union-attr]
+        assert "a129" in text_in(more) and "More accounts" not in more.text
+        read.clear()
+        questions = olga.get("/d/people/questions", before=301)
+        assert len(read) <= 100 and "no. 299," in text_in(questions) and "no. 301," not in text_in(questions)
+        assert "not answered" not in text_in(questions)
+
+
+def test_a_key_is_revoked_only_once_that_is_confirmed(service: Running, olga: Visitor, ada: Visitor) -> None:
+    key = service.keys.of(service.keys.add("leaving", datasets=["people"]))
+    link = re.search(rf'href="/console(/keys/revoke\?id={key.id})"', olga.get("/keys").text)
+    assert link is not None and 'action="/console/keys/revoke"' not in olga.get("/keys").text
+    page = olga.get(link.group(1))
+    assert "Revoke this key?" in text_in(page) and "leaving, analyst" in text_in(page)
+    assert service.keys.still(key.id).revoked is None  # looking at it changes nothing
+    assert olga.send("/keys/revoke", csrf=token_in(page), id=key.id).status_code == 303
+    with pytest.raises(RefusedError, match="was revoked"):
+        service.keys.still(key.id)
+    assert olga.get(link.group(1)).status_code == 404
+    assert ada.get(link.group(1)).status_code == 403
+    [mine] = [each for each in service.keys.list() if each.id == olga.secret.split("_")[1]]
+    assert "you are signed in with" in text_in(olga.get("/keys/revoke", id=mine.id))

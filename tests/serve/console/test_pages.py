@@ -47,7 +47,7 @@ def test_names_that_look_like_html_are_text(tmp_path: Path) -> None:
         assert asked.status_code == 303, text_in(asked)
         pages = [
             ada.get(asked.headers["location"].removeprefix("/console")),
-            *(ada.get(f"/d/odd%20name{path}") for path in ("", "/table", "/tree")),
+            *(ada.get(f"/d/odd%20name{path}") for path in ("", "/table", "/tree", "/additive")),
             ada.get("/d/odd%20name/run", run=HOSTILE),
             *(olga.get(f"/d/odd%20name{path}") for path in ("", "/budget", "/questions")),
             olga.get("/keys"),
@@ -105,3 +105,14 @@ def test_files_of_the_pages_are_served_and_nothing_else(service: Running) -> Non
 def test_the_console_is_no_part_of_the_api(service: Running) -> None:
     with nobody(service) as browser:
         assert not any(path.startswith("/console") for path in browser.get("/openapi.json").json()["paths"])
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/", "/d", "/d/people/nothing", "/keys/x/y", "/%2e%2e/keys"])
+def test_an_unknown_address_has_a_page_that_says_so(service: Running, ada: Visitor, path: str) -> None:
+    for answer in (ada.get(path), ada.http.post(f"/console{path}")):
+        assert answer.status_code == 404 and answer.headers["content-type"].startswith("text/html")
+        assert "there is no page at this address" in text_in(answer)
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+    with nobody(service) as browser:
+        assert browser.get(f"/console{path}").status_code == 404
+    assert ada.http.put("/console/keys").status_code == 404

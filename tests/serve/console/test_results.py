@@ -112,7 +112,7 @@ def test_a_tree_is_learned_shown_and_learned_again_at_no_cost(
     monkeypatch.setenv("SULQ_KEY", ada.secret)
     names: dict[str, object] = {}
     exec(unescape(re.search(r"<code>(.*?)</code>", page.text, re.DOTALL).group(1)), names)  # type: ignore[union-attr]
-    tree = names["tree"]
+    tree = names["model"]
     assert isinstance(tree, sulq.hypotheses.Tree) and tree.describe().split("\n")[0] in unescape(page.text)
     assert service.curator.spent == spent
     again = text_in(ada.post("/d/people/tree/cost", page="/d/people/tree", **fields))

@@ -118,7 +118,7 @@ def test_sessions_end_by_themselves(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/sign-out", "/d/people/table", "/d/people/table/cost", "/d/people/tree", "/d/people/verify", "/keys",
+    ["/sign-out", "/d/people/table", "/d/people/table/cost", "/d/people/tree", "/d/people/additive", "/d/people/verify", "/keys",
      "/keys/revoke", "/d/people/caps", "/sign-in"],
 )  # fmt: skip
 def test_a_form_from_elsewhere_is_refused(service: Running, olga: Visitor, ada: Visitor, path: str) -> None:

@@ -16,7 +16,7 @@ import httpx
 from tests.serve.services import Running, running
 
 HOSTILE = "<script>alert('x')</script>\"&{{7*7}}"
-ANALYSTS = ["", "/d/people", "/d/people/table", "/d/people/tree"]
+ANALYSTS = ["", "/d/people", "/d/people/table", "/d/people/tree", "/d/people/additive"]
 OWNERS = ["/d/people/budget", "/d/people/questions", "/keys"]
 TABLE = {"by": "plan", "mean": "age", "share": "1/80"}
 

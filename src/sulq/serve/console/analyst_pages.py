@@ -1,4 +1,4 @@
-"""The pages of analysts: data sets, tables and trees put together by clicking, what came of it, and runs."""
+"""The pages of analysts: data sets, tables and models put together by clicking, what came of it, and runs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,24 @@ from sulq.hypotheses.tabulation import Tabulation
 from sulq.queries.written import RELATIONS
 from sulq.serve.console.asking import expected, learned
 from sulq.serve.console.choices import Choices
+from sulq.serve.console.model_form import AdditiveForm, ModelForm, TreeForm
 from sulq.serve.console.showing import hypothesis_shown, questions_shown
 from sulq.serve.console.table_form import TableForm, countable, groupable, true_or_false
-from sulq.serve.console.tree_form import DEPTHS, TreeForm, tellable
 from sulq.serve.console.visiting import HEADERS, Visit, Visiting, found_at
 from sulq.serve.desk import Desk
 from sulq.serve.handling import refusal_for
 from sulq.serve.keys import AccessKey
 from sulq.serve.refusals import RefusedError
 
-FORMS: dict[str, type[TableForm] | type[TreeForm]] = {"table": TableForm, "tree": TreeForm}
-A_PAGE = 20
-"""How many entries of a run are on a page."""
+FORMS: dict[str, type[TableForm] | type[ModelForm]] = {
+    "table": TableForm,
+    "tree": TreeForm,
+    "additive": AdditiveForm,
+}
+A_PAGE, RUNS = 20, 50
+"""How many entries of a run, and how many runs, are on a page."""
+LATEST = 10
+"""How many results are listed."""
 
 
 def add_analyst_pages(router: APIRouter, visiting: Visiting) -> None:
@@ -50,8 +56,8 @@ def add_analyst_pages(router: APIRouter, visiting: Visiting) -> None:
         )
 
     @router.get("/d/{dataset}")
-    async def dataset_page(request: Request, dataset: str) -> Response:
-        """What a data set offers, and the runs of whoever asks."""
+    async def dataset_page(request: Request, dataset: str, after: str | None = None) -> Response:
+        """What a data set offers, and the results and runs of whoever asks."""
         visit = visiting.enter(request)
         desk = visiting.desk(visit, dataset)
         offer = desk.curator.offer
@@ -61,11 +67,15 @@ def add_analyst_pages(router: APIRouter, visiting: Visiting) -> None:
         ]
 
         def work() -> Response:
-            runs = sorted(desk.runs(visit.key), key=lambda run: str(run["last"]), reverse=True)
+            runs = desk.runs(visit.key, after=after, most=RUNS + 1)
+            places = visiting.results.places(visit.key, dataset, [run["run"] for run in runs])
             about: dict[str, Any] = {
                 "facts": offered(offer),
                 "columns": columns,
-                "runs": [(run, visiting.result_at(visit, dataset, run["run"])) for run in runs],
+                "latest": visiting.results.newest(visit.key, dataset, LATEST),
+                "runs": [(run, places.get(run["run"], "")) for run in runs[:RUNS]],
+                "after": after,
+                "more": len(runs) > RUNS,
             }
             return page(visit, "dataset.html", data=standing(desk, visit.key), **about)
 
@@ -83,7 +93,7 @@ def add_analyst_pages(router: APIRouter, visiting: Visiting) -> None:
             if not entries and not after:
                 raise RefusedError("not_found", "there is no such run")
             about = {"entries": entries, "more": results["more"], "run": run}
-            about["result"] = visiting.result_at(visit, dataset, run)
+            about["result"] = visiting.results.places(visit.key, dataset, [run]).get(run, "")
             return page(visit, "run.html", data=standing(desk, visit.key), **about)
 
         return await visiting.worked(visit, work)
@@ -93,8 +103,10 @@ def add_analyst_pages(router: APIRouter, visiting: Visiting) -> None:
 
 
 def _add_builder(router: APIRouter, visiting: Visiting, kind: str) -> None:
-    """The pages on which a table or a tree is put together, asked for and looked at."""
-    form_of = FORMS[kind].of
+    """The pages on which a table or a model is put together, asked for and looked at."""
+    kind_of = FORMS[kind]
+    form_of = kind_of.of
+    template = "table.html" if kind_of is TableForm else "model.html"
 
     def builder(visit: Visit, desk: Desk, choices: Choices, error: Exception | None = None) -> Response:
         """The form, with what it would cost; nothing is spent."""
@@ -103,22 +115,21 @@ def _add_builder(router: APIRouter, visiting: Visiting, kind: str) -> None:
         if error is not None:
             refusal = refusal_for(visit.request, error)
         about = {
-            "form": form or FORMS[kind].given(choices, schema),
+            "form": form or kind_of.given(choices, schema),
             "run": choices.one("run"),
             "expectation": expectation,
             "refusal": refusal if choices else None,
             "groupable": groupable(schema),
             "countable": countable(schema),
             "true_or_false": true_or_false(schema),
-            "tellable": tellable(schema),
+            "tellable": kind_of.tellable(schema) if issubclass(kind_of, ModelForm) else [],
             "columns": schema.attributes,
             "relations": RELATIONS,
-            "depths": DEPTHS,
             "public_rows": desk.curator.offer.rows,
             "schema": {name: could_hold(schema[name]) for name in schema.attributes},
         }
         status = 200 if refusal is None or not choices else refusal.status
-        return visiting.page(visit, f"{kind}.html", status, data=standing(desk, visit.key), **about)
+        return visiting.page(visit, template, status, data=standing(desk, visit.key), **about)
 
     @router.get(f"/d/{{dataset}}/{kind}", name=f"{kind} form")
     async def builder_page(request: Request, dataset: str) -> Response:
@@ -158,7 +169,7 @@ def _add_builder(router: APIRouter, visiting: Visiting, kind: str) -> None:
             except SulqError as error:
                 return builder(visit, desk, choices, error)
             place = f"/d/{quote(dataset, safe='')}/{kind}/result"
-            visiting.keep_result(visit, dataset, form.run, f"{place}?{form.query}")
+            visiting.results.keep(visit.key, dataset, form.run, f"{place}?{form.query}")
             return found_at(place, form.query)
 
         return await visiting.scheduled(visit, work)

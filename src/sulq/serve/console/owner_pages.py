@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -15,15 +17,15 @@ from sulq.numbers import rational
 from sulq.serve.console.analyst_pages import standing
 from sulq.serve.console.choices import Choices
 from sulq.serve.console.showing import drawn, questions_shown
-from sulq.serve.console.spending import budget_picture, spent_by
+from sulq.serve.console.spending import RunningSums, budget_picture
 from sulq.serve.console.visiting import Visit, Visiting, found_at
 from sulq.serve.desk import Desk
 from sulq.serve.handling import refusal_for
 from sulq.serve.keys import moment
 from sulq.serve.refusals import RefusedError
 
-A_PAGE = 20
-"""How many questions are on a page."""
+A_PAGE, ACCOUNTS = 20, 100
+"""How many questions, and how many accounts, are on a page."""
 
 
 def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
@@ -34,28 +36,25 @@ def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
         visiting: what all pages share.
     """
     page, keys = visiting.page, visiting.service.keys
+    sums: defaultdict[str, RunningSums] = defaultdict(RunningSums)
 
     def budget(visit: Visit, desk: Desk, status: int = 200, **about: Any) -> Response:
         """What was spent of a data set. Whatever was just done is said above it."""
         ledger = desk.curator.ledger
-        entries = list(ledger.entries())
-        parts = spent_by(entries)
+        parts = sums[desk.name].of(ledger)
         picture = drawn(budget_picture(ledger.unit, ledger.total, ledger.spent, parts))
-        accounts = [
-            account
-            for account in ledger.accounts()
-            if account.cap is not None or account.name.startswith(ANALYST)
-        ]
+        accounts = ledger.pages.accounts(about.pop("after", None), ACCOUNTS + 1)
         said = {"message": "", "verified": None, "seal": ""} | about
-        shown = {"picture": picture, "parts": parts, "accounts": accounts, "analyst": ANALYST}
+        shown: dict[str, Any] = {"picture": picture, "parts": parts, "analyst": ANALYST}
+        shown |= {"accounts": accounts[:ACCOUNTS], "more": len(accounts) > ACCOUNTS}
         return page(visit, "budget.html", status, data=standing(desk, visit.key), **shown, **said)
 
     @router.get("/d/{dataset}/budget")
-    async def budget_page(request: Request, dataset: str) -> Response:
+    async def budget_page(request: Request, dataset: str, after: str | None = None) -> Response:
         """What was spent, as a picture and in numbers."""
         visit = visiting.enter(request, owner=True)
         desk = visiting.desk(visit, dataset)
-        return await visiting.worked(visit, lambda: budget(visit, desk))
+        return await visiting.worked(visit, lambda: budget(visit, desk, after=after))
 
     @router.get("/d/{dataset}/questions")
     async def questions_page(request: Request, dataset: str, before: int = 0) -> Response:
@@ -107,13 +106,13 @@ def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
     @router.get("/keys")
     async def keys_page(request: Request) -> Response:
         """All keys, without their secrets."""
-        visit = visiting.enter(request, owner=True)
+        visit = visiting.administer(request)
         return await visiting.worked(visit, lambda: keys_shown(visit))
 
     @router.post("/keys")
     async def add_key(request: Request) -> Response:
         """Make a key. Its secret is on this page, and nowhere else."""
-        visit = visiting.enter(request, owner=True)
+        visit = visiting.administer(request)
         form = await visiting.form(request)
 
         def work() -> Response:
@@ -130,10 +129,23 @@ def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
 
         return await visiting.worked(visit, work)
 
+    @router.get("/keys/revoke")
+    async def revoke_page(request: Request, id: str = "") -> Response:
+        """Whether a key is really to be revoked: it cannot be taken back."""
+        visit = visiting.administer(request)
+
+        def work() -> Response:
+            chosen = next((each for each in keys.list() if each.id == id), None)
+            if chosen is None or chosen.revoked is not None:
+                raise RefusedError("not_found", "there is no such key that could be revoked")
+            return page(visit, "revoke.html", chosen=chosen, mine=chosen.id == visit.key.id)
+
+        return await visiting.worked(visit, work)
+
     @router.post("/keys/revoke")
     async def revoke_key(request: Request) -> Response:
         """Let a key be valid no more."""
-        visit = visiting.enter(request, owner=True)
+        visit = visiting.administer(request)
         number = (await visiting.form(request)).one("id")
 
         def work() -> Response:
@@ -146,16 +158,20 @@ def add_owner_pages(router: APIRouter, visiting: Visiting) -> None:
 def _questions(desk: Desk, before: int) -> tuple[list[dict[str, Any]], int]:
     """A page of what was charged and of caps, the newest first; and where the next page begins, 0 for none.
 
+    What a page costs does not grow with the ledger: entries are read backwards, a few at a time.
+
     Args:
         desk: the data set.
         before: only entries before this number; 0 for all.
     """
-    entries = list(desk.curator.ledger.entries())
-    answers = {(entry.run, entry.question): entry for entry in entries if entry.kind == "answer"}
-    told = [entry for entry in reversed(entries) if entry.kind != "answer"]
-    told = [entry for entry in told if not before or entry.number < before]
-    lines = [_line(desk, entry, answers.get((entry.run, entry.question))) for entry in told[:A_PAGE]]
-    return lines, told[A_PAGE - 1].number if len(told) > A_PAGE else 0
+    pages = desk.curator.ledger.pages
+    earlier = (entry for entry in pages.backwards(before) if entry.kind != "answer")
+    charges = list(islice(earlier, A_PAGE + 1))
+    lines = []
+    for entry in charges[:A_PAGE]:
+        kept = pages.kept(entry.run, entry.question) if entry.kind == "charge" else []
+        lines.append(_line(desk, entry, next((each for each in kept if each.kind == "answer"), None)))
+    return lines, charges[A_PAGE - 1].number if len(charges) > A_PAGE else 0
 
 
 def _line(desk: Desk, entry: Entry, answer: Entry | None) -> dict[str, Any]:

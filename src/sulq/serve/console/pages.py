@@ -66,4 +66,10 @@ def console_routes(service: Service) -> APIRouter:
 
     add_analyst_pages(router, visiting)
     add_owner_pages(router, visiting)
+
+    @router.api_route("/{rest:path}", methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
+    async def nowhere(request: Request, rest: str) -> Response:
+        """What is no page."""
+        raise RefusedError("not_found", "there is no page at this address")
+
     return router

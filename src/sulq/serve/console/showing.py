@@ -85,9 +85,10 @@ def hypothesis_shown(hypothesis: Hypothesis) -> Mapping[str, Any]:
     """What was learned, for a page."""
     if isinstance(hypothesis, Tabulation):
         note = hypothesis.note.replace("(in brackets)", "(in grey)")
-        return {"table": table_shown(hypothesis), "note": note, "words": ""}
+        return {"table": table_shown(hypothesis), "note": note, "words": "", "lead": hypothesis.headline}
     picture_ = drawn(hypothesis.picture()) if hypothesis else Markup("")
-    return {"drawing": picture_, "note": "", "words": hypothesis.describe()}
+    lead = hypothesis.headline.removesuffix(", and")  # effects follow, as a picture
+    return {"drawing": picture_, "note": "", "words": hypothesis.describe(), "lead": lead}
 
 
 def questions_shown(result: Mapping[str, Any]) -> list[Questioned]:

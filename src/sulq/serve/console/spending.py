@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sulq.ledger.accounts import ANALYST
 from sulq.ledger.chain import Entry
+from sulq.ledger.ledger import Ledger
 from sulq.numbers import amount
 from sulq.pictures.measured import MeasuredBar, MeasuredPanel, picture
 
-DRAWN = 12
+DRAWN, LISTED = 12, 100
+"""How many of something are drawn, and how many are listed in numbers."""
+A_PAGE = 16
+"""How many entries are read at once: an answer may be long."""
 OWNER = "the owner"
 SYMBOLS = {"epsilon": "ε", "rho": "ρ"}
 
@@ -23,37 +29,52 @@ class Spending:
     Args:
         title: what the lines are.
         lines: their names, and what was spent.
+        more: how many lines are left out.
     """
 
     title: str
     lines: tuple[tuple[str, Fraction], ...]
+    more: int = 0
 
 
-def spent_by(entries: Iterable[Entry]) -> list[Spending]:
+class RunningSums:
     """What was spent by each analyst, in each run, and on each day.
 
-    Args:
-        entries: the entries of a ledger.
+    Entries never change. So each is read once, and another look costs what was added since.
 
     >>> from sulq.ledger.ledger import Ledger
-    >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
+    >>> ledger, sums = Ledger(None, "epsilon", Fraction(1), {}), RunningSums()
     >>> _ = ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187")
-    >>> [(each.title, each.lines[0][1]) for each in spent_by(ledger.entries())]
+    >>> [(each.title, each.lines[0][1]) for each in sums.of(ledger)]
     [('by analyst', Fraction(1, 4)), ('by run', Fraction(1, 4)), ('by day', Fraction(1, 4))]
     """
-    analysts: dict[str, Fraction] = {}
-    runs: dict[str, Fraction] = {}
-    days: dict[str, Fraction] = {}
-    for entry in entries:
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read = 0
+        self._analysts: defaultdict[str, Fraction] = defaultdict(Fraction)
+        self._runs: defaultdict[str, Fraction] = defaultdict(Fraction)
+        self._days: defaultdict[str, Fraction] = defaultdict(Fraction)
+
+    def of(self, ledger: Ledger) -> list[Spending]:
+        """The sums of a ledger, always the same one: who spent most first, and the last days first."""
+        with self._lock:
+            while entries := ledger.pages.entries(self._read, A_PAGE):
+                for entry in entries:
+                    self._add(entry)
+                self._read = entries[-1].number
+            analysts, runs = (
+                sorted(sums.items(), key=lambda pair: -pair[1]) for sums in (self._analysts, self._runs)
+            )
+            days = sorted(self._days.items(), reverse=True)
+        parts = (("by analyst", analysts), ("by run", runs), ("by day", days))
+        return [Spending(title, tuple(lines[:LISTED]), max(0, len(lines) - LISTED)) for title, lines in parts]
+
+    def _add(self, entry: Entry) -> None:
         if entry.kind == "charge":
-            analyst = (entry.account or OWNER).removeprefix(ANALYST)
-            for sums, name in ((analysts, analyst), (runs, entry.run), (days, entry.time[:10])):
-                sums[name] = sums.get(name, Fraction(0)) + entry.cost
-    most_first = [
-        Spending(title, tuple(sorted(sums.items(), key=lambda pair: -pair[1])))
-        for title, sums in (("by analyst", analysts), ("by run", runs))
-    ]
-    return [*most_first, Spending("by day", tuple(sorted(days.items(), reverse=True)))]
+            self._analysts[(entry.account or OWNER).removeprefix(ANALYST)] += entry.cost
+            self._runs[entry.run] += entry.cost
+            self._days[entry.time[:10]] += entry.cost
 
 
 def budget_picture(unit: str, total: Fraction, spent: Fraction, parts: Sequence[Spending]) -> str:

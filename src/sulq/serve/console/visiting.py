@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,10 +21,11 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from sulq.ledger.face import time_of
 from sulq.numbers import amount
 from sulq.serve.console.choices import Choices
+from sulq.serve.console.results import Results
 from sulq.serve.console.sessions import Sessions
 from sulq.serve.desk import Desk
 from sulq.serve.handling import refusal_for
-from sulq.serve.keys import AccessKey
+from sulq.serve.keys import AccessKey, check_administers, check_scope
 from sulq.serve.refusals import RefusedError
 from sulq.serve.requests import FORM, text_of
 from sulq.serve.service import Service
@@ -34,7 +34,6 @@ HOME = "/console"
 SIGN_IN = f"{HOME}/sign-in"
 COOKIE = "sulq_session"
 TOKEN = "csrf"
-MOST_RESULTS = 10_000
 FOLDER = Path(__file__).parents[1]
 HEADERS = {
     # Pico brings its few icons as data: pictures. Everything else comes from here, and nothing is inline.
@@ -75,8 +74,8 @@ class Visiting:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.sessions = Sessions(service.sessions)
-        self._results: OrderedDict[tuple[str, str, str], str] = OrderedDict()
         settings = service.settings
+        self.results = Results(settings.keys)
         self.secure = settings.certificate is not None or settings.behind_proxy
         self._templates = Environment(
             loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined,
@@ -103,19 +102,18 @@ class Visiting:
         session = request.cookies.get(COOKIE, "")
         key = self.sessions.key_of(session, self.service.keys)
         request.state.key = key
-        if owner and not key.owner:
-            raise RefusedError("not_allowed", "only a key of the owner may do this")
+        check_scope(key, owner)
         return Visit(request, session, key)
 
-    def keep_result(self, visit: Visit, dataset: str, run: str, place: str) -> None:
-        """Remember where the result of a run is shown, until the service ends. A ledger has only answers."""
-        self._results[visit.key.name, dataset, run] = place
-        if len(self._results) > MOST_RESULTS:
-            self._results.popitem(last=False)
+    def administer(self, request: Request) -> Visit:
+        """Who makes a request about keys, or a refusal.
 
-    def result_at(self, visit: Visit, dataset: str, run: str) -> str:
-        """Where the result of a run is shown, "" if that is not known."""
-        return self._results.get((visit.key.name, dataset, run), "")
+        Args:
+            request: the request.
+        """
+        visit = self.enter(request, owner=True)
+        check_administers(visit.key)
+        return visit
 
     def desk(self, visit: Visit, dataset: str) -> Desk:
         """The data set of a name, if the key is for it."""
@@ -134,14 +132,14 @@ class Visiting:
     async def worked(self, visit: Visit, step: Callable[[], Response]) -> Response:
         """What a step makes, in another thread, within the limits of the key."""
         with self.service.traffic.admitted(visit.key.id):
-            return await self.service.work(step)
+            return await self.service.work(lambda: self.service.still(visit.key, step))
 
     async def scheduled(self, visit: Visit, step: Callable[[], Response]) -> Response:
         """As `worked`, for what may look at rows: it leaves on schedule, and so does a failure."""
         arrived = time.monotonic()
         with self.service.traffic.admitted(visit.key.id):
             try:
-                return await self.service.work(step)
+                return await self.service.work(lambda: self.service.still(visit.key, step))
             finally:
                 await self.service.settings.schedule.wait(arrived)
 
@@ -174,7 +172,8 @@ class Visiting:
             return RedirectResponse(SIGN_IN, 303, HEADERS)
         key = getattr(request.state, "key", None)
         token = self.sessions.token(request.cookies.get(COOKIE, ""))
-        return self._rendered("error.html", refusal.status, key=key, csrf=token, message=str(refusal))
+        about = {"message": str(refusal), "missing": refusal.status == 404}
+        return self._rendered("error.html", refusal.status, key=key, csrf=token, **about)
 
     def route(self) -> type[APIRoute]:
         """Routes whose errors are pages."""
