@@ -47,7 +47,7 @@ def test_every_command_of_the_page_is_one(command: str) -> None:
 
 
 def test_the_configuration_of_the_page_is_one(tmp_path: Path) -> None:
-    [text] = [text for kind, text in BLOCKS if "[datasets.people]" in text]
+    [text] = [text for kind, text in BLOCKS if "[datasets.visits]" in text]
     (tmp_path / "curator.toml").write_text(text, encoding="utf-8")
     for name in ("curator.pem", "curator.key"):
         (tmp_path / name).touch()
@@ -62,7 +62,7 @@ def test_the_service_of_several_data_sets_starts_as_the_page_says(
     write_people(tmp_path)
     pq.write_table(pa.table({"days": [1, 2, 3]}), "visits.parquet")
     Path("visits.toml").write_text('[columns.days]\ntype = "integer"\nlow = 0\nhigh = 30\n')
-    [text] = [text for kind, text in BLOCKS if "[datasets.people]" in text]
+    [text] = [text for kind, text in BLOCKS if "[datasets.visits]" in text]
     here = {'"0.0.0.0"': '"127.0.0.1"', "port = 8443": "port = 0", "certificate =": "#", "private_key =": "#"}
     for words, others in here.items():  # test_tls.py has certificates
         assert words in text
