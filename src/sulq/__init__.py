@@ -45,6 +45,8 @@ from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
+from sulq.learners.linear import LinearRegression
+from sulq.learners.logistic import LogisticRegression
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
@@ -104,6 +106,8 @@ __all__ = [
     "Integer",
     "KMeans",
     "Learner",
+    "LinearRegression",
+    "LogisticRegression",
     "Ledger",
     "Node",
     "Oracle",
