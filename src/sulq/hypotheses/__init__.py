@@ -6,8 +6,12 @@ from sulq.hypotheses.components import Components
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
+from sulq.hypotheses.linear import LinearModel
+from sulq.hypotheses.logistic import LogisticModel
+from sulq.hypotheses.nodes import End
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.result_set import ResultSet
+from sulq.hypotheses.rule_list import RuleList
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import Tree
@@ -17,12 +21,16 @@ __all__ = [
     "Centres",
     "Components",
     "Effect",
+    "End",
     "Halfspace",
+    "LinearModel",
+    "LogisticModel",
     "Nothing",
     "Origin",
     "ParityRule",
     "ResultSet",
     "Rule",
+    "RuleList",
     "Selected",
     "Tabulation",
     "Tree",

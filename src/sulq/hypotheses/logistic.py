@@ -88,7 +88,8 @@ class LogisticModel(Hypothesis):
         lines = []
         for place, about in enumerate(self._abouts):
             terms = "".join(
-                f" {'−' if each[place] < 0 else '+'} {abs(each[place]):.4g} {name} (± {SURELY * off[place]:.2g})"
+                f" {'−' if each[place] < 0 else '+'} {abs(each[place]):.4g} {name} "
+                f"(± {SURELY * off[place]:.2g})"
                 for name, each, off in zip(self.names, self.coefficients, self.deviations, strict=True)
             )
             lines.append(f"log-odds of {about}: {self.intercept[place]:.4g}".replace("-", "−", 2) + terms)
@@ -105,7 +106,9 @@ class LogisticModel(Hypothesis):
     @property
     def doubts(self) -> tuple[str, ...]:
         each = [self._moves(place) for place in range(self._target.width)]
-        return drowned([bars[0].label for bars in zip(*each, strict=True) if not any(b.telling for b in bars)])
+        return drowned(
+            [bars[0].label for bars in zip(*each, strict=True) if not any(b.telling for b in bars)]
+        )
 
     def picture(self) -> str:
         panels = [

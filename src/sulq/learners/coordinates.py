@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,8 @@ from sulq.schema import Schema
 from sulq.talk.answers import Answer
 
 SEEN, ENOUGH = 4.0, 3.0
-"""Rows are seen if they are so many times as many as there is noise in their number; and a group is large enough."""
+"""Rows are seen, and are enough for a group, if they are so many times as many as there is noise in their
+number."""
 RAREST, TAIL = 0.0005, 0.1
 """Tails with a smaller part of the rows are cut off; none that could have more than the second part."""
 STEPS = 2.0**10
@@ -32,8 +34,10 @@ EVEN, HALVINGS = 16, 13
 SMALLEST = 2.0**-6
 """No number is taken to vary by less than this part of its range."""
 TYPICAL, SHORTEST = 40.0, 1.5
-"""Rows may be longer than usual, by a factor whose square is the number of rows over this many times the noise
-in a count; it is at least the second number."""
+"""Rows may be longer than usual. The square of the factor is the number of rows over this many times the noise
+in a count, and at least the second number."""
+ALONE = Fraction(1, 4)
+"""The weight of the sum of what is not explained, beside that of its products with coordinates."""
 UNKNOWN = 1e12
 """What says nothing is off by this."""
 
@@ -140,6 +144,19 @@ def looked_at_first(rows: Answer, counts: Sequence[Answer]) -> Look:
     """
     off = max(_off(answer) for answer in counts)
     return Look(max(1.0, float(value(rows))), off, float(counts[0].law.power))
+
+
+def gradient_of(answers: Sequence[Answer], shape: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """A gradient and the variance of its noise, the first coordinate being what is not explained in all.
+
+    Args:
+        answers: the sums of coordinates times what is not explained, and of what is not explained.
+        shape: the numbers that stand for the label, and the coordinates.
+    """
+    along, alone = answers
+    sums, noise = np.reshape(value(along), shape).copy(), np.full(shape[-1], _off(along) ** 2)
+    sums[..., 0], noise[0] = np.reshape(value(alone), shape[:-1]), _off(alone) ** 2
+    return sums, noise
 
 
 def in_few_bins(schema: Schema, attribute: Attribute) -> Attribute:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,10 +17,12 @@ from sulq.hypotheses.measures import bounds_of
 from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, attributes, public_edges
 from sulq.learners.coordinates import (
+    ALONE,
     Coordinates,
     Look,
     Span,
     coordinates,
+    gradient_of,
     in_few_bins,
     looked_at_first,
     span_of,
@@ -42,7 +43,7 @@ from sulq.talk.oracle import Rounds
 
 LOOK, MOMENTS = Fraction(1, 10), Fraction(2, 5)
 """The parts of the budget for a first look, and for second moments with a first gradient."""
-HOPELESS = 4.0
+HOPELESS = 1.5
 """Nothing can be learned unless rows are so many times as many as the noise in a count of them."""
 GRID, LARGEST = 2.0**-10, 64.0
 """Weights are multiples of the first number, and not larger than the second."""
@@ -85,11 +86,13 @@ class LinearRegression(Learner[LinearModel]):
         if look.rows < HOPELESS * look.off:
             summed = yield Round([count(), total(_unit(schema, target))], share * (1 - LOOK))
             return _average(schema, target, summed)
-        span = span_of(schema, spread, target, value(counts[-1]), float(np.max(counts[-1].deviation)), look.rows)
+        span = span_of(
+            schema, spread, target, value(counts[-1]), float(np.max(counts[-1].deviation)), look.rows
+        )
         fit = LinearFit(coordinates(schema, each, counts[:-1], look.rows), span, target, look)
         answers = yield Round(fit.moments(), share * MOMENTS)
         fit = fit.begun(answers)
-        [residuals] = yield Round(fit.residuals(), share * (1 - LOOK - MOMENTS))
+        residuals = yield Round(fit.residuals(), share * (1 - LOOK - MOMENTS))
         return fit.given(residuals).hypothesis(schema)
 
     def _target(self, schema: Schema) -> Node:
@@ -97,7 +100,7 @@ class LinearRegression(Learner[LinearModel]):
         Target(schema, target).check()
         if Target(schema, target).classes is not None:
             raise QueryError(
-                f"{target.described()} is no number: LogisticRegression, NaiveBayes and DecisionList tell classes"
+                f"{target.described()} is no number: LogisticRegression and NaiveBayes tell classes"
             )
         return target
 
@@ -138,24 +141,27 @@ class LinearFit:
         """The sums of coordinates times what is not explained."""
         known = self.span.scaled(self.target, self.span.deviation)
         residual = known - dot(self.coordinates.point, self.weights.tolist()) if self.estimate else known
-        return [total(self.look.shortened(self.coordinates.point * residual, self.coordinates.length))]
+        along = self.look.shortened(self.coordinates.point * residual, self.coordinates.length)
+        return [total(along), total(residual, weight=ALONE)]
 
     def begun(self, answers: Sequence[Answer]) -> LinearFit:
         """The model once the second moments are known."""
         second = moments_of(answers[0], self.coordinates, self.look)
         blank = unknown(second, self.coordinates.blocks, self.coordinates.shares, self.coordinates.variances)
-        return replace(self, second=second).given(answers[1], blank)
+        return replace(self, second=second).given(answers[1:], blank)
 
-    def given(self, answer: Answer, estimate: Estimate | None = None) -> LinearFit:
+    def given(self, answers: Sequence[Answer], estimate: Estimate | None = None) -> LinearFit:
         """The model once one more gradient is known."""
         assert self.second is not None
         known = estimate or self.estimate
         assert known is not None
-        at = self.weights
-        noise = np.full(len(at), float(np.max(answer.deviation)) ** 2)
-        after = given(known, self.second, 1.0, Gradient(at, np.atleast_1d(value(answer)), noise))
+        after = given(
+            known, self.second, 1.0, Gradient(self.weights, *gradient_of(answers, self.weights.shape))
+        )
         explained = float(after.effects @ self.second.matrix @ after.effects) / self.look.rows
-        return replace(self, estimate=replace(after, dispersion=float(np.clip(1 - explained, UNEXPLAINED, 1.0))))
+        return replace(
+            self, estimate=replace(after, dispersion=float(np.clip(1 - explained, UNEXPLAINED, 1.0)))
+        )
 
     def hypothesis(self, schema: Schema) -> LinearModel:
         """The model as it is published, in the units of the columns."""
@@ -190,9 +196,15 @@ def moments_of(answer: Answer, coordinates: Coordinates, look: Look) -> Moments:
     """
     squares = [1.0]
     for block, shares in zip(coordinates.blocks, coordinates.shares, strict=True):
-        squares += coordinates.variances[block.start - 1 : block.stop - 1].tolist() if shares is None else shares.tolist()
+        squares += (
+            coordinates.variances[block.start - 1 : block.stop - 1].tolist()
+            if shares is None
+            else shares.tolist()
+        )
     expected = look.rows * np.maximum(np.array(squares), 1e-4)
-    return repaired(np.atleast_1d(value(answer)), float(np.max(answer.deviation)), expected)
+    triangle = np.atleast_1d(value(answer)).copy()
+    triangle[0] = look.rows
+    return repaired(triangle, float(np.max(answer.deviation)), expected)
 
 
 def in_own_units(

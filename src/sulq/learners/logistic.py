@@ -17,7 +17,16 @@ from sulq.errors import QueryError
 from sulq.hypotheses.logistic import LogisticModel
 from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import attributes
-from sulq.learners.coordinates import Coordinates, Look, coordinates, in_few_bins, looked_at_first, value
+from sulq.learners.coordinates import (
+    ALONE,
+    Coordinates,
+    Look,
+    coordinates,
+    gradient_of,
+    in_few_bins,
+    looked_at_first,
+    value,
+)
 from sulq.learners.learner import Learner
 from sulq.learners.linear import HOPELESS, first_look, in_own_units, moments_of, on_grid
 from sulq.numbers import Numeric, rational, whole
@@ -45,12 +54,13 @@ _PLACES, _MASSES = np.polynomial.hermite_e.hermegauss(15)
 
 @dataclass(frozen=True)
 class LogisticRegression(Learner[LogisticModel]):
-    """Learns the log-odds of a class as a weighted sum of features; of each class, if there are more than two.
+    """Learns the log-odds of a class as a weighted sum of features.
 
     A first look shows where the values of each number are, and how frequent classes are. The second round
-    asks for the sums of products of features, by which all steps are measured, and for a first gradient. Every
-    further round asks for the sums of features times what the model does not yet explain. Every answer counts
-    by its noise, and weights are shrunk by as much as noise asks for.
+    asks for the sums of products of features, by which all steps are measured, and for a first gradient.
+    Every further round asks for the sums of features times what the model does not yet explain. Every answer
+    counts by its noise, and weights are shrunk by as much as noise asks for. Of more than two classes each has
+    log-odds of its own, against all others.
 
     Args:
         label: what is predicted: a category, a boolean, or a comparison.
@@ -76,9 +86,7 @@ class LogisticRegression(Learner[LogisticModel]):
     def rounds(self, schema: Schema) -> Rounds[LogisticModel]:
         target, share = self._target(schema), rational("share", self.share, most=1)
         each = [in_few_bins(schema, one) for one in attributes(schema, target.label, self.features, {})]
-        classes, rows, *counts = yield Round(
-            [count(by=[target.label]), *first_look(each)], share * LOOK
-        )
+        classes, rows, *counts = yield Round([count(by=[target.label]), *first_look(each)], share * LOOK)
         look = looked_at_first(rows, [classes, *counts])
         base = log_odds(classes, target.width)
         if look.rows < HOPELESS * look.off:
@@ -90,7 +98,7 @@ class LogisticRegression(Learner[LogisticModel]):
         fit = fit.begun(answers)
         steps = self._times(classes)
         for _ in range(steps):
-            [gradient] = yield Round(fit.gradient(), share * (1 - LOOK - MOMENTS) / steps)
+            gradient = yield Round(fit.gradient(), share * (1 - LOOK - MOMENTS) / steps)
             fit = fit.given(gradient)
         return fit.hypothesis(schema)
 
@@ -151,7 +159,7 @@ class LogisticFit:
             chances = logistic(base + weights[0] + spread * _PLACES)
             sure.append(float((chances * (1 - chances)) @ _MASSES / _MASSES.sum()))
         # Halfway between the geometric and the new: a full step would overshoot.
-        return np.sqrt(self._at_first * np.array(sure)).clip(min=LEAST)
+        return np.asarray(np.sqrt(self._at_first * np.array(sure)).clip(min=LEAST))
 
     @property
     def _at_first(self) -> Floats:
@@ -172,24 +180,29 @@ class LogisticFit:
         row = point * residual if len(scores) == 1 else outer(residual, point)
         usual = float(np.sqrt(self._at_first.sum()))
         one, two = self.coordinates.length
-        return [total(self.look.shortened(row, (one * usual * math.sqrt(len(scores)), two * usual)))]
+        along = self.look.shortened(row, (one * usual * math.sqrt(len(scores)), two * usual))
+        return [total(along), total(residual, weight=ALONE)]
 
     def begun(self, answers: Sequence[Answer]) -> LogisticFit:
         """The model once the second moments are known."""
         second = moments_of(answers[0], self.coordinates, self.look)
         blank = unknown(second, self.coordinates.blocks, self.coordinates.shares, self.coordinates.variances)
-        return replace(self, second=second)._moved(answers[1], [blank] * len(self.base))
+        return replace(self, second=second)._moved(answers[1:], [blank] * len(self.base))
 
-    def given(self, answer: Answer) -> LogisticFit:
+    def given(self, answers: Sequence[Answer]) -> LogisticFit:
         """The model once one more gradient is known."""
-        return self._moved(answer, self.estimates)
+        return self._moved(answers, self.estimates)
 
-    def _moved(self, answer: Answer, estimates: Sequence[Estimate]) -> LogisticFit:
+    def _moved(self, answers: Sequence[Answer], estimates: Sequence[Estimate]) -> LogisticFit:
         assert self.second is not None
-        sums = np.reshape(value(answer), self.weights.shape)
-        noise = np.full(sums.shape[1], float(np.max(answer.deviation)) ** 2)
+        sums, noise = gradient_of(answers, self.weights.shape)
         after = [
-            given(self._stretched(estimate, float(scale), float(first)), self.second, float(scale), Gradient(at, each, noise))
+            given(
+                self._stretched(estimate, float(scale), float(first)),
+                self.second,
+                float(scale),
+                Gradient(at, each, noise),
+            )
             for estimate, scale, first, at, each in zip(
                 estimates, self.curvatures, self._at_first, self.weights, sums, strict=True
             )
