@@ -46,6 +46,18 @@ class AdditiveRegressor(Seeded, sulq.sklearn.AdditiveRegressor):
     pass
 
 
+class LinearRegression(Seeded, sulq.sklearn.LinearRegression):
+    pass
+
+
+class LogisticRegression(Seeded, sulq.sklearn.LogisticRegression):
+    pass
+
+
+class NaiveBayes(Seeded, sulq.sklearn.NaiveBayes):
+    pass
+
+
 class PerceptronClassifier(Seeded, sulq.sklearn.PerceptronClassifier):
     pass
 
@@ -74,6 +86,9 @@ ESTIMATORS: list[Any] = [
     TreeClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     AdditiveClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y", refinements=1),
     AdditiveRegressor(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000), refinements=1),
+    LinearRegression(epsilon=MOMENTS, bounds=SIDES, target=(-1000, 1000)),
+    LogisticRegression(epsilon=MOMENTS, bounds=SIDES, classes="from y", steps=1),
+    NaiveBayes(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     PerceptronClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
     SelectClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),

@@ -34,8 +34,8 @@ EVEN, HALVINGS = 16, 13
 SMALLEST = 2.0**-6
 """No number is taken to vary by less than this part of its range."""
 TYPICAL, SHORTEST = 40.0, 1.5
-"""Rows may be longer than usual. The square of the factor is the number of rows over this many times the noise
-in a count, and at least the second number."""
+"""Rows may be longer than usual. The square of the factor is the number of rows, divided by this many times
+the noise in a count, and at least the second number."""
 ALONE = Fraction(1, 4)
 """The weight of the sum of what is not explained, beside that of its products with coordinates."""
 UNKNOWN = 1e12

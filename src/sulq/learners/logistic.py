@@ -59,8 +59,8 @@ class LogisticRegression(Learner[LogisticModel]):
     A first look shows where the values of each number are, and how frequent classes are. The second round
     asks for the sums of products of features, by which all steps are measured, and for a first gradient.
     Every further round asks for the sums of features times what the model does not yet explain. Every answer
-    counts by its noise, and weights are shrunk by as much as noise asks for. Of more than two classes each has
-    log-odds of its own, against all others.
+    counts by its noise, and weights are shrunk by as much as noise asks for. Of more than two classes, each
+    has log-odds of its own, against all others.
 
     Args:
         label: what is predicted: a category, a boolean, or a comparison.

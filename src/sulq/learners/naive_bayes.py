@@ -22,8 +22,8 @@ from sulq.queries.rounds import Round
 from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
 
-USUAL, BELIEF = 0.3, 1.0
-"""The usual variance of what the values of an attribute add, and as how many values it counts."""
+USUAL, BELIEF, MOST = 0.3, 3.0, 4.0
+"""The usual variance of what the values of an attribute add, as how many values it counts, and the most."""
 SUREST = 0.003
 """No value's class is taken for surer."""
 GRID = 2.0**-10
@@ -85,7 +85,7 @@ def effects(look: FirstLook) -> tuple[Effect, ...]:
         raw, error = look.gradient[part] / (certain * counts), noise / (certain * counts) ** 2
         error = error + 1 / (certain * counts)
         wide = ((raw**2 - error) / error).sum(axis=0) + BELIEF * USUAL / error.mean(axis=0)
-        variance = (wide / ((1 / error).sum(axis=0) + BELIEF / error.mean(axis=0))).clip(min=1e-4)
+        variance = (wide / ((1 / error).sum(axis=0) + BELIEF / error.mean(axis=0))).clip(1e-4, MOST)
         kept = variance / (variance + error)
         likely = (look.base + kept * look.gradient[part] / counts).clip(SUREST, 1 - SUREST)
         added = np.log(likely / (1 - likely)) - np.log(look.base / (1 - look.base))

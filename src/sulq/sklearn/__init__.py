@@ -28,6 +28,7 @@ from sulq.sklearn.additive import AdditiveClassifier, AdditiveRegressor
 from sulq.sklearn.classifiers import ConjunctionClassifier, PerceptronClassifier, TreeClassifier
 from sulq.sklearn.clusters import KMeans
 from sulq.sklearn.components import PCA, TruncatedSVD
+from sulq.sklearn.linear import LinearRegression, LogisticRegression, NaiveBayes
 from sulq.sklearn.selection import SelectClassifier
 
 __all__ = [
@@ -36,6 +37,9 @@ __all__ = [
     "AdditiveRegressor",
     "ConjunctionClassifier",
     "KMeans",
+    "LinearRegression",
+    "LogisticRegression",
+    "NaiveBayes",
     "PerceptronClassifier",
     "SelectClassifier",
     "TreeClassifier",
