@@ -19,6 +19,7 @@ import cliffs
 import clusters
 import growth
 import learners
+import linear
 import local
 import measure
 import picture
@@ -53,6 +54,7 @@ LEARNERS = {
     "eigenvectors": eigenvectors,
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
+    "linear": linear.section,
 }
 SECTIONS = {
     "sums": sums.section,

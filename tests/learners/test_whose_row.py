@@ -34,7 +34,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "ID3": lambda: sulq.ID3("y"),
     "ID3 counts": lambda: sulq.ID3("y", pick="counts"),
     "Additive": lambda: sulq.Additive("y"),
-    "LinearRegression": lambda: sulq.LinearRegression("pay"),
+    "LinearRegression": lambda: sulq.LinearRegression("x"),
     "LogisticRegression": lambda: sulq.LogisticRegression("y"),
     "NaiveBayes": lambda: sulq.NaiveBayes("y"),
     "DecisionList": lambda: sulq.DecisionList("y"),

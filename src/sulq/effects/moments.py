@@ -12,10 +12,13 @@ from sulq.effects.layout import Floats, Layout
 
 ABOUT = 0.5
 """No variance is less than this part of what a first look showed."""
-FLOOR = 0.5
+FLOOR = 1.0
 """No direction has less variance than this part of what noise alone could make."""
 SMALLEST = 1e-4
 """No direction has less than this part of the variance that independent coordinates would give it."""
+REPEATS = 3
+WIDER, AGAIN = 9.0, 0.5
+"""For error bars, weights may be wider than they seem, by this factor, and a step may go on by this part."""
 USUAL, USUAL_APART = 0.05, 0.05
 """The usual variance of what a number adds, and of what a value of a category adds."""
 
@@ -103,16 +106,25 @@ def given(estimate: Estimate, moments: Moments, scale: float, gradient: Gradient
         scale: how much a row counts in the curvature.
         gradient: the gradient.
     """
-    gradients = [
-        replace(
-            each,
-            noise=each.noise + scale**2 * moments.noise * float(((estimate.effects - each.at) ** 2).sum()),
-        )
-        for each in estimate.gradients
+    known = (*estimate.gradients, gradient)
+    began = replace(estimate, curvature=scale * moments.matrix)
+    after, effects = began, estimate.effects
+    for _ in range(REPEATS):
+        *older, last = _doubted(known, moments, scale, effects)
+        after = replace(began, gradients=tuple(older)).given(last)
+        effects = after.effects
+    return replace(after, gradients=known)
+
+
+def _doubted(
+    gradients: Sequence[Gradient], moments: Moments, scale: float, effects: Floats
+) -> list[Gradient]:
+    """Gradients whose noise has in it what is off in the second moments, on the way to the effects."""
+    wrong = scale**2 * moments.noise
+    return [
+        replace(each, noise=each.noise + wrong * float(((effects - each.at) ** 2).sum()))
+        for each in gradients
     ]
-    began = replace(estimate, curvature=scale * moments.matrix, gradients=tuple(gradients))
-    after = began.given(gradient)
-    return replace(after, gradients=(*estimate.gradients, gradient))
 
 
 def deviations(estimate: Estimate, moments: Moments, scale: float, to: Floats) -> Floats:
@@ -126,20 +138,18 @@ def deviations(estimate: Estimate, moments: Moments, scale: float, to: Floats) -
         scale: how much a row counts in the curvature.
         to: the sums, a row of coefficients for each.
     """
-    h, prior = scale * moments.matrix, np.zeros_like(moments.matrix)
-    for spread in estimate.spreads:
-        prior[spread.part, spread.part] += max(spread.variance, spread.usual) * spread.shape
-    moved = [float(((estimate.effects - each.at) ** 2).sum()) for each in estimate.gradients]
-    noises = np.array(
-        [
-            each.variance + scale**2 * moments.noise * far
-            for each, far in zip(estimate.gradients, moved, strict=True)
-        ]
-    )
+    doubted = _doubted(estimate.gradients, moments, scale, estimate.effects)
+    noises = np.array([each.variance for each in doubted])
     if not noises.any():
         return np.zeros(len(to))
+    h, prior = scale * moments.matrix, np.zeros_like(moments.matrix)
+    for spread in estimate.spreads:
+        prior[spread.part, spread.part] += WIDER * max(spread.variance, spread.usual) * spread.shape
     weights = 1 / (noises.mean(axis=1) + TINY)
     weights /= weights.sum()
     error = np.diag(weights**2 @ noises + TINY * (1 + np.diag(h).mean()))
     left = prior - prior @ h @ np.linalg.inv(h @ prior @ h + error) @ h @ prior
-    return np.asarray(np.sqrt(np.einsum("ij,jk,ik->i", to, left, to).clip(min=0.0)))
+    # As far as the last step went, another one might go again in part.
+    step = to @ (estimate.effects - estimate.gradients[-1].at)
+    variances = np.einsum("ij,jk,ik->i", to, left, to).clip(min=0.0) + (AGAIN * step) ** 2
+    return np.asarray(np.sqrt(variances))

@@ -36,7 +36,7 @@ SMALLEST = 2.0**-6
 TYPICAL, SHORTEST = 40.0, 1.5
 """Rows may be longer than usual. The square of the factor is the number of rows, divided by this many times
 the noise in a count, and at least the second number."""
-ALONE = Fraction(1, 4)
+ALONE = Fraction(1, 2)
 """The weight of the sum of what is not explained, beside that of its products with coordinates."""
 UNKNOWN = 1e12
 """What says nothing is off by this."""

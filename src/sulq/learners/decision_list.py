@@ -22,9 +22,8 @@ from sulq.queries.attributes import attribute
 from sulq.queries.choose import choose
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Constant
-from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
-from sulq.queries.query import Query, count, total
+from sulq.queries.query import count
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
@@ -32,10 +31,8 @@ from sulq.talk.oracle import Rounds
 
 ENDS = Fraction(1, 4)
 """The part of the budget for the classes of the rows that each rule is first to fit."""
-STEPS = 8
-"""A row counts for or against a rule by multiples of 1/8."""
-SIZES = Fraction(1, 2)
-"""How precisely the classes of the rows that are left are asked for, beside a choice."""
+PICK = Fraction(2, 3)
+"""The part of a step for the choice of a condition; the rest counts the classes on both sides of it."""
 LEFT = 4.0
 """Another rule is worth a round if rows of the rarer classes are so many times as many as the noise."""
 
@@ -44,9 +41,9 @@ LEFT = 4.0
 class DecisionList(Learner[RuleList]):
     """Learns a decision list: "if this then A, else if that then B, …, else C".
 
-    Every round picks one condition and a class, by a private choice: of the rows that no earlier rule fits,
-    those with the class speak for the rule, and the others against it, by more than that where the class is
-    frequent anyway. It stops when the rows that are left are noise. A last round counts the classes of the
+    Every step picks one condition by a private choice: which of them tells most about the class of the rows
+    that no earlier rule fits? Then it counts classes with and without the condition, and the surer side
+    becomes a rule. It stops when the rows that are left are noise. A last round counts the classes of the
     rows that each rule is first to fit.
 
     Args:
@@ -77,27 +74,23 @@ class DecisionList(Learner[RuleList]):
         each = attributes(schema, target.label, self.features, {})
         literals = [one for every in each for one in conditions_of(schema, in_few_bins(schema, every))]
         listed: tuple[Node, ...] = ()
-        sizes = len(target.classes or ())
         step = share * (1 - ENDS) / (length + 1)
         [seen] = yield Round([count(by=[target.label])], step)
+        left, off = value(seen), float(np.max(seen.deviation))
         for _ in range(length):
-            if not _worth(seen):
+            if not _worth(left, off):
                 break
-            shares = _shares(seen)
-            candidates = [
-                total(_votes(target.label, place, shares), where=_left(listed, literal))
-                for literal in literals
-                for place in range(sizes)
-            ]
-            pick, seen = yield Round([choose(candidates), self._rest(target, listed)], step)
-            listed = (*listed, literals[int(pick.value) // sizes])
-        fits = first_that_fits(listed)
-        queries = [count(by=[fits, target.label])] if listed else [count(by=[target.label])]
+            here = [first_that_fits(listed)] if listed else None
+            [pick] = yield Round([choose(literals, target.label, here, score="purity")], step * PICK)
+            literal = literals[int(np.ravel(pick.value)[-1])]
+            [sides] = yield Round([count(where=_left(listed), by=[literal, target.label])], step * (1 - PICK))
+            off = float(np.max(sides.deviation))
+            side = _surer(value(sides), off)
+            listed = (*listed, literal if side else Not(literal))
+            left = value(sides)[1 - side]
+        queries = [count(by=[first_that_fits(listed), target.label] if listed else [target.label])]
         [ends] = yield Round(queries, share * ENDS)
-        return RuleList(schema, None, target.label, *_ended(listed, ends, _shares(seen), sizes))
-
-    def _rest(self, target: Target, listed: tuple[Node, ...]) -> Query:
-        return count(where=_left(listed, None), by=[target.label], weight=SIZES)
+        return RuleList(schema, None, target.label, *_ended(listed, ends, len(target.classes or ())))
 
     def _target(self, schema: Schema) -> Target:
         target = Target(schema, attribute(schema, self.label))
@@ -117,51 +110,41 @@ def conditions_of(schema: Schema, attribute: Attribute) -> list[Node]:
         attribute: the attribute.
     """
     if isinstance(attribute.code, Bins) and attribute.ordered:
-        above: list[Node] = [Compare(">=", attribute.code.inner, Constant(e)) for e in attribute.code.edges]
-        below: list[Node] = [Compare("<", attribute.code.inner, Constant(e)) for e in attribute.code.edges]
-        return [*above, *below]
+        return [Compare(">=", attribute.code.inner, Constant(edge)) for edge in attribute.code.edges]
     levels = Target(schema, attribute.code).classes or ()
     if levels == (False, True):
-        return [attribute.code, Not(attribute.code)]
-    values = [Compare("==", attribute.code, Constant(str(level))) for level in levels]
-    return [*values, *(Not(value) for value in values)] if len(values) > 2 else list(values)
+        return [attribute.code]
+    values: list[Node] = [Compare("==", attribute.code, Constant(str(level))) for level in levels]
+    return values if len(values) > 2 else values[1:]
 
 
-def _votes(label: Node, place: int, shares: Floats) -> Node:
-    """A row of the class counts for a rule, another one against it: more, the more frequent the class is."""
-    against = round(float(1 + shares[place]) / 2 * STEPS) / STEPS
-    table = tuple((1 - against if each == place else -against,) for each in range(len(shares)))
-    return Lookup(label, table)
-
-
-def _left(listed: tuple[Node, ...], literal: Node | None) -> Node | None:
-    """The rows that no rule fits yet, and the literal does."""
-    left: Node | None = literal
+def _left(listed: tuple[Node, ...]) -> Node | None:
+    """The rows that no rule fits yet."""
+    left: Node | None = None
     for each in listed:
-        left = Not(each) if left is None else Not(each) & left
+        left = Not(each) if left is None else left & Not(each)
     return left
 
 
-def _shares(answer: Answer) -> Floats:
-    counts = value(answer).clip(min=0.0)
-    return np.asarray(counts / counts.sum() if counts.sum() > 0 else np.full(len(counts), 1 / len(counts)))
+def _surer(sides: Floats, off: float) -> int:
+    """Whether a rule is for the rows without (0) or with (1) a condition: for those whose class is surer."""
+    sizes, most = sides.clip(min=0.0).sum(axis=1), sides.max(axis=1)
+    sure = (most - off) / (sizes + off * sides.shape[1] ** 0.5 + 1)
+    return int(sure.argmax())
 
 
-def _worth(seen: Answer) -> bool:
+def _worth(counts: Floats, off: float) -> bool:
     """Whether rows are left that another rule could tell apart."""
-    counts, noise = value(seen), float(np.max(seen.deviation))
     rarer = float(counts.sum() - counts.max())
-    return bool(rarer > LEFT * noise * len(counts) ** 0.5)
+    return bool(rarer > LEFT * off * len(counts) ** 0.5)
 
 
-def _ended(
-    listed: tuple[Node, ...], ends: Answer, rest: Floats, sizes: int
-) -> tuple[tuple[Node, ...], tuple[End, ...]]:
+def _ended(listed: tuple[Node, ...], ends: Answer, sizes: int) -> tuple[tuple[Node, ...], tuple[End, ...]]:
     """The rules with their classes, without those at the end that change nothing."""
-    counts, noise = np.reshape(value(ends), (len(listed) + 1, sizes)), float(np.max(ends.deviation))
+    counts, noise = np.reshape(value(ends), (len(listed) + 1, sizes)).copy(), float(np.max(ends.deviation))
     usual = int(counts.sum(axis=0).argmax())
     labels = [
-        int(row.argmax()) if row.sum() > 2 * noise * sizes**0.5 or noise == 0 else usual for row in counts
+        int(row.argmax()) if noise == 0 or row.sum() > 2 * noise * sizes**0.5 else usual for row in counts
     ]
     kept = len(listed)
     while kept and labels[kept - 1] == labels[kept]:
