@@ -17,7 +17,7 @@ FLOOR = 1.0
 SMALLEST = 1e-4
 """No direction has less than this part of the variance that independent coordinates would give it."""
 REPEATS = 3
-WIDER, AGAIN = 9.0, 0.5
+WIDER, AGAIN = 16.0, 0.5
 """For error bars, weights may be wider than they seem, by this factor, and a step may go on by this part."""
 USUAL, USUAL_APART = 0.05, 0.05
 """The usual variance of what a number adds, and of what a value of a category adds."""
@@ -142,7 +142,9 @@ def deviations(estimate: Estimate, moments: Moments, scale: float, to: Floats) -
     noises = np.array([each.variance for each in doubted])
     if not noises.any():
         return np.zeros(len(to))
-    h, prior = scale * moments.matrix, np.zeros_like(moments.matrix)
+    # Variances may be smaller than they seem, and errors are larger then.
+    less = np.sqrt((1 - moments.noise**0.5 / np.diag(moments.matrix)).clip(min=0.25))
+    h, prior = scale * moments.matrix * np.outer(less, less), np.zeros_like(moments.matrix)
     for spread in estimate.spreads:
         prior[spread.part, spread.part] += WIDER * max(spread.variance, spread.usual) * spread.shape
     weights = 1 / (noises.mean(axis=1) + TINY)

@@ -25,8 +25,9 @@ from sulq.talk.answers import Answer
 SEEN, ENOUGH = 4.0, 3.0
 """Rows are seen, and are enough for a group, if they are so many times as many as there is noise in their
 number."""
-RAREST, TAIL = 0.0005, 0.1
-"""Tails with a smaller part of the rows are cut off; none that could have more than the second part."""
+RAREST, TAIL, DOUBT = 0.0005, 0.1, 0.6
+"""Tails with a smaller part of the rows are cut off; none that could have more than the
+second part, if noise is off by the third number of standard deviations."""
 STEPS = 2.0**10
 """Centres and scales are multiples of 1/1024."""
 EVEN, HALVINGS = 16, 13
@@ -289,7 +290,7 @@ def _seen(counts: Floats, off: float, rows: float) -> tuple[int, int]:
 def _safe(counts: Floats, off: float, rows: float) -> int:
     """The first place beyond which there can only be few rows, noise or not."""
     beyond = np.append(np.cumsum(counts[::-1])[::-1][1:], 0.0).clip(min=0.0)
-    doubt = off * np.sqrt(np.arange(len(counts) - 1, -1, -1))
+    doubt = DOUBT * off * np.sqrt(np.arange(len(counts) - 1, -1, -1))
     return int(np.argmax(beyond + doubt <= TAIL * rows))
 
 

@@ -43,7 +43,7 @@ from sulq.talk.oracle import Rounds
 
 LOOK, MOMENTS = Fraction(1, 10), Fraction(2, 5)
 """The parts of the budget for a first look, and for second moments with a first gradient."""
-HOPELESS = 1.5
+HOPELESS = 4.0
 """Nothing can be learned unless rows are so many times as many as the noise in a count of them."""
 GRID, LARGEST = 2.0**-10, 64.0
 """Weights are multiples of the first number, and not larger than the second."""

@@ -28,7 +28,7 @@ from sulq.learners.coordinates import (
     value,
 )
 from sulq.learners.learner import Learner
-from sulq.learners.linear import HOPELESS, first_look, in_own_units, moments_of, on_grid
+from sulq.learners.linear import first_look, in_own_units, moments_of, on_grid
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute
 from sulq.queries.logistic import Logistic
@@ -45,6 +45,8 @@ LOOK, MOMENTS = Fraction(1, 10), Fraction(3, 10)
 """The parts of the budget for a first look, and for second moments with a first gradient."""
 OFTEN, SELDOM = 4, 2
 """How many further steps; fewer where noise is inverse to a share of the budget, not to its root."""
+HOPELESS = 1.5
+"""Nothing can be learned unless rows are so many times as many as the noise in a count of them."""
 RAREST = 0.01
 """No class is taken for rarer at the start."""
 LEAST = 0.02
