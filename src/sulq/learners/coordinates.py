@@ -239,20 +239,19 @@ def span_of(
         return Span(low, high, float(mass[1]), max(SMALLEST * (high - low), deviation))
     ends = np.array([low, *np.clip(attribute.code.edges, low, high), high])
     first, last = _seen(counts, off, rows) if off else (0, len(counts) - 1)
-    groups = attribute.groups(np.where(_between(counts, first, last), counts, 0.0), max(1.0, ENOUGH * off))
+    inside = np.where(_between(counts, first, last), counts, 0.0)
+    groups = attribute.groups(inside, ENOUGH * off) if off else np.arange(len(counts))
     # A bin of whole numbers ends before its edge.
     before = 1.0 if scope_of(schema).number(number).bits == 0 else 0.0
     lefts, rights = ends[:-1], np.maximum(ends[:-1], ends[1:] - before * (ends[1:] < high))
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    stops = np.append(starts[1:], len(groups)) - 1
-    starts, stops = np.clip(starts, first, last), np.clip(stops, first, last)
-    mass = likely(np.array([counts[i : j + 1].sum() for i, j in zip(starts, stops, strict=True)]), 0.0)
-    left, right = lefts[starts], rights[stops]
+    # Noise makes bins rows that they do not have, so groups of bins say how many there are.
+    summed, positive = np.bincount(groups, inside).clip(min=0.0), inside.clip(min=0.0)
+    mass = likely(positive * (summed / np.maximum(1e-9, np.bincount(groups, positive)))[groups], 0.0)
     within = float(lefts[first]), float(rights[last])
     if not within[0] < within[1]:
         within = low, high
-    middle = float(np.clip(mass @ (left + right) / 2, *within))
-    squares = ((left + right) / 2 - middle) ** 2 + (right - left) ** 2 / 12
+    middle = float(np.clip(mass @ (lefts + rights) / 2, *within))
+    squares = ((lefts + rights) / 2 - middle) ** 2 + (rights - lefts) ** 2 / 12
     return Span(*within, middle, max(SMALLEST * (within[1] - within[0]), math.sqrt(float(mass @ squares))))
 
 

@@ -47,8 +47,8 @@ HOPELESS = 4.0
 """Nothing can be learned unless rows are so many times as many as the noise in a count of them."""
 GRID, LARGEST = 2.0**-10, 64.0
 """Weights are multiples of the first number, and not larger than the second."""
-UNEXPLAINED = 0.02
-"""At least this part of the target's variance is not explained."""
+REPEATS, UNEXPLAINED = 3, 0.005
+"""How often to find out which part of the target's variance is not explained, and its least."""
 
 
 @dataclass(frozen=True)
@@ -155,13 +155,15 @@ class LinearFit:
         assert self.second is not None
         known = estimate or self.estimate
         assert known is not None
-        after = given(
-            known, self.second, 1.0, Gradient(self.weights, *gradient_of(answers, self.weights.shape))
-        )
-        explained = float(after.effects @ self.second.matrix @ after.effects) / self.look.rows
-        return replace(
-            self, estimate=replace(after, dispersion=float(np.clip(1 - explained, UNEXPLAINED, 1.0)))
-        )
+        gradient = Gradient(self.weights, *gradient_of(answers, self.weights.shape))
+        first = (*known.gradients, gradient)[0].value
+        after = known
+        for _ in range(REPEATS):
+            after = given(replace(known, dispersion=after.dispersion), self.second, 1.0, gradient)
+            effects = after.effects
+            explained = float(2 * effects @ first - effects @ self.second.matrix @ effects) / self.look.rows
+            after = replace(after, dispersion=float(np.clip(1 - explained, UNEXPLAINED, 1.0)))
+        return replace(self, estimate=after)
 
     def hypothesis(self, schema: Schema) -> LinearModel:
         """The model as it is published, in the units of the columns."""
