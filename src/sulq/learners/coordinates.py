@@ -238,7 +238,7 @@ def span_of(
         deviation = math.sqrt(float(mass[0] * mass[1]))
         return Span(low, high, float(mass[1]), max(SMALLEST * (high - low), deviation))
     ends = np.array([low, *np.clip(attribute.code.edges, low, high), high])
-    first, last = _seen(counts, off, rows) if off else (0, len(counts) - 1)
+    first, last = _seen(counts, off, rows)
     inside = np.where(_between(counts, first, last), counts, 0.0)
     groups = attribute.groups(inside, ENOUGH * off) if off else np.arange(len(counts))
     # A bin of whole numbers ends before its edge.
@@ -281,6 +281,9 @@ def _off(answer: Answer) -> float:
 
 def _seen(counts: Floats, off: float, rows: float) -> tuple[int, int]:
     """The first and the last interval with rows that can be told from noise, alone or with those beyond."""
+    if off == 0 and (counts > 0).any():
+        rowful = np.flatnonzero(counts > 0)
+        return int(rowful[0]), int(rowful[-1])
     last = max(_furthest(counts, off, rows), _safe(counts, off, rows))
     first = len(counts) - 1 - max(_furthest(counts[::-1], off, rows), _safe(counts[::-1], off, rows))
     return (first, last) if first <= last else (0, len(counts) - 1)
