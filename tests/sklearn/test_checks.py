@@ -105,7 +105,7 @@ def first_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def exemptions(estimator: Any) -> dict[str, str]:
-    if isinstance(estimator, AdditiveRegressor):
+    if isinstance(estimator, AdditiveRegressor | LinearRegression):
         return {"check_supervised_y_no_nan": NUMBERS}
     return {"check_clustering": LABELS} if isinstance(estimator, KMeans) else {}
 
