@@ -12,6 +12,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.target import Target
+from sulq.learners.additive import hopeless
 from sulq.learners.attributes_in_bins import attributes
 from sulq.learners.learner import Learner
 from sulq.learners.response import ClassResponse, FirstLook
@@ -37,7 +38,8 @@ class NaiveBayes(Learner[AdditiveModel]):
     One round asks how often each value of each attribute goes with each class, in public bins where the
     attribute is a number; bins with few rows are joined. What a value adds to the log-odds of a class is
     shrunk by as much as noise and the number of rows ask for. Attributes that say the same count twice, so
-    likelihoods tend to be too sure. `sulq.Additive` mends that with more rounds.
+    likelihoods tend to be too sure. `sulq.Additive` mends that with more rounds. Where noise hides even the
+    number of rows, nothing but the label's own shares is said.
 
     Args:
         label: what is predicted: a category, a boolean, or a comparison.
@@ -69,7 +71,8 @@ class NaiveBayes(Learner[AdditiveModel]):
         answers = yield Round(response.questions(fine), rational("share", self.share, most=1))
         look = response.look(fine, answers)
         base = _on_grid(response.intercept(look.base))
-        return AdditiveModel(schema, None, target.label, tuple(base.tolist()), effects(look))
+        added = () if hopeless(look) else effects(look)
+        return AdditiveModel(schema, None, target.label, tuple(base.tolist()), added)
 
 
 def effects(look: FirstLook) -> tuple[Effect, ...]:
