@@ -20,6 +20,7 @@ from measure import PEERS, PYTHON, REPETITIONS, Cell, behind, cells, say, table,
 EPSILONS = ("0.1", "0.5", "1", "3")
 DELTA = 1e-6
 NUMBERS = ("age", "education_num", "hours_per_week", "capital_gain", "capital_loss")
+STATED = 0.95
 CLOSE = 0.005
 """At ε = 1, R² is to be so close to that of least squares."""
 
@@ -80,6 +81,8 @@ def section() -> str:
         f"worst run. δ = {DELTA:g}, or pure ε. AdaSSP has the same δ, the same public bounds and the same ε; diffprivlib has pure",
         "ε. Least squares has no privacy; sulq may be above it, because numbers far from all others are taken for less far. At",
         f"ε = 1, R² with δ was to be at least that of least squares less {CLOSE}. A cell that is missed or lost is shown as such.",
+        "The learner's constants were chosen by trials that were scored on these same rows, so the figures flatter it a little.",
+        "Error bars are about exact answers to the same questions, after the same first look.",
         "",
     ]
     lost: list[str] = []
@@ -154,7 +157,7 @@ def _task(task: Task, lost: list[str]) -> list[str]:
     names = [f"{task.name} at ε = {epsilon}" for epsilon in EPSILONS]
     lost += behind(ours, plain, [f"{name} (AdaSSP)" for name in names], most=True)
     lost += behind(pure, peer, [f"{name} (diffprivlib)" for name in names], most=True)
-    bars = [f"{np.mean(held[epsilon]):.1%}" if held[epsilon] else "–" for epsilon in EPSILONS]
+    bars = [_held(held[epsilon]) for epsilon in EPSILONS]
     goal = ours[EPSILONS.index("1")].mean >= least - CLOSE
     return [
         f"### {task.name}",
@@ -181,6 +184,13 @@ def _shown(cell: Cell) -> str:
         return cell.why
     number = (lambda x: f"{x:.4f}") if cell.mean > -10 else (lambda x: f"{x:.1g}")
     return f"{number(cell.mean)} ± {number(cell.error)} (worst {number(min(cell.values))})"
+
+
+def _held(bars: list[float]) -> str:
+    if not bars:
+        return "–"
+    share = f"{np.mean(bars):.1%}"
+    return share if np.mean(bars) >= STATED else f"**{share}** (missed)"
 
 
 def _learned(
