@@ -20,15 +20,14 @@ from sulq.learners.coordinates import (
     ALONE,
     Coordinates,
     Look,
-    Span,
     coordinates,
     gradient_of,
     in_few_bins,
     looked_at_first,
-    span_of,
     value,
 )
 from sulq.learners.learner import Learner
+from sulq.learners.spans import Span, span_of
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import attribute
 from sulq.queries.codes import Bins
