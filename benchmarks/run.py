@@ -21,6 +21,7 @@ import engines
 import growth
 import learners
 import ledgers
+import linear
 import local
 import measure
 import picture
@@ -55,6 +56,7 @@ LEARNERS = {
     "eigenvectors": eigenvectors,
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
+    "linear": linear.section,
 }
 SECTIONS = {
     "sums": sums.section,

@@ -29,7 +29,8 @@ What there is:
 - columns: Real, Integer, Category, Boolean, Date; Schema, Unit, Csv; open, randhie
 - who answers: Source.curator, .crowd, .sample, .exact; Curator, Crowd, Sample, Exact; Ledger
 - questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …
-- learners: Table, ID3, KMeans, PCA, SVD, Perceptron, Conjunction, Select, Parity, Compress
+- learners: Table, ID3, Additive, LinearRegression, LogisticRegression, NaiveBayes, DecisionList, KMeans, PCA,
+  SVD, Perceptron, Conjunction, Select, Parity, Compress
 - before anything is spent: plan
 
 help(sulq.Table), help(sulq.Curator) and the like explain each of them, with an example. On the command line,
@@ -43,10 +44,14 @@ from sulq.learners.choose_model import ChooseModel
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
+from sulq.learners.decision_list import DecisionList
 from sulq.learners.evaluate import Evaluate
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
+from sulq.learners.linear import LinearRegression
+from sulq.learners.logistic import LogisticRegression
+from sulq.learners.naive_bayes import NaiveBayes
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
@@ -105,6 +110,7 @@ __all__ = [
     "Csv",
     "Curator",
     "Date",
+    "DecisionList",
     "Evaluate",
     "Exact",
     "Holdout",
@@ -113,6 +119,9 @@ __all__ = [
     "KMeans",
     "Learner",
     "Ledger",
+    "LinearRegression",
+    "LogisticRegression",
+    "NaiveBayes",
     "Node",
     "Oracle",
     "Parity",

@@ -14,12 +14,16 @@ from sulq.hypotheses import (
     ChosenModel,
     Components,
     Effect,
+    End,
     Evaluation,
     Halfspace,
+    LinearModel,
+    LogisticModel,
     Origin,
     ParityRule,
     ResultSet,
     Rule,
+    RuleList,
     Selected,
     Tabulation,
     Tree,
@@ -27,7 +31,7 @@ from sulq.hypotheses import (
 from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.result_rows import GroupAxis, Order, Output
-from sulq.hypotheses.tree import End, Split
+from sulq.hypotheses.tree import Split
 from sulq.queries.expressions import Constant
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.laws import Exactly, Noise
@@ -79,10 +83,27 @@ EFFECTS = (
     ),
     Effect(col("plan"), (0.5, 0.25, 0.25), ((0.0,), (2.0,), (-1e-3,)), ((0.25,), (0.5,), (1.0,))),
 )
+LINEAR = (
+    sulq.clip(col("age"), 18, 65),
+    sulq.lookup("plan", [0, 0, 1]),
+    sulq.lookup("plan", [1, 0, 0]),
+    col("old"),
+)
 KINDS: dict[str, sulq.Hypothesis] = {
     "additive": AdditiveModel(SCHEMA, ORIGIN, col("old"), (-1.5,), EFFECTS),
     "additive_of_a_category": AdditiveModel(SCHEMA, None, col("plan"), (0.0, 0.5, -1.0), ()),
     "additive_of_a_number": AdditiveModel(SCHEMA, None, col("income"), (0.25,), EFFECTS),
+    "linear": LinearModel(
+        SCHEMA, ORIGIN, col("income"), LINEAR, (2.5, -1e3, 0.0, 7.0), (0.5, 1e3, 0.25, 1.0), 1e4
+    ),
+    "logistic": LogisticModel(
+        SCHEMA, ORIGIN, col("old"), LINEAR[1:], ((0.5,), (-2.0,), (0.0,)), ((0.1,), (1.5,), (0.2,)), (-1.25,)
+    ),
+    "logistic_of_a_category": LogisticModel(
+        SCHEMA, None, col("plan"), LINEAR[:1], ((0.5, 0.0, -0.25),), ((0.1, 0.1, 0.1),), (0.0, 0.5, -1.0)
+    ),
+    "rule_list": RuleList(SCHEMA, ORIGIN, col("plan"), (col("age") >= 65, ~col("old")), ENDS),
+    "rule_list_of_no_rules": RuleList(SCHEMA, None, col("old"), (), (End(1, (3.0, 4.0), 2.0),)),
     "tree": Tree(SCHEMA, ORIGIN, col("plan"), (sulq.bins("age", [18, 40.5, 65]), col("old")), ROOT),
     "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
     "rule": Rule(SCHEMA, ORIGIN, (col("old"), ~(col("age") >= 65), col("plan") == "é")),
@@ -131,6 +152,7 @@ KINDS: dict[str, sulq.Hypothesis] = {
 FORMER = {
     name: Path(__file__).with_name("version_0") / f"{name}.json"
     for name in KINDS
-    if name not in ("table", "result_set", "chosen") and not name.startswith(("additive", "evaluation"))
+    if name not in ("table", "result_set", "chosen")
+    and not name.startswith(("additive", "evaluation", "linear", "logistic", "rule_list"))
 }
-"""What version 0 wrote to a file. It knew no tables, no additive models and no evaluations."""
+"""What version 0 wrote to a file. It knew no tables, no evaluations, and no models that came later."""

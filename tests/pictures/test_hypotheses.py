@@ -23,10 +23,13 @@ from sulq.hypotheses.evaluation import Evaluation
 from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.linear import LinearModel
+from sulq.hypotheses.logistic import LogisticModel
 from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.result_rows import GroupAxis, Output
 from sulq.hypotheses.result_set import ResultSet
+from sulq.hypotheses.rule_list import RuleList
 from sulq.hypotheses.rules import ONE, ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import End, Split, Tree
@@ -76,6 +79,15 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
             for name, loading in zip(names, loadings, strict=True)
         ]
         return AdditiveModel(schema, ORIGIN, sulq.col("sick"), (-0.5,), tuple(effects))
+    columns, bars = tuple(map(sulq.col, names)), (0.3,) * len(names)
+    if kind is LinearModel:
+        return LinearModel(schema, ORIGIN, columns[0], columns, loadings, bars, -0.5)
+    if kind is LogisticModel:
+        weights, offs = tuple((each,) for each in loadings), tuple((each,) for each in bars)
+        return LogisticModel(schema, ORIGIN, sulq.col("sick"), columns, weights, offs, (-0.5,))
+    if kind is RuleList:
+        ends = tuple(End(i % 2, (8.0, -2.5), 3.0) for i in range(len(names) + 1))
+        return RuleList(schema, ORIGIN, sulq.col("sick"), tuple(each > 1 for each in columns), ends)
     if kind is MaskedParityRule:
         return MaskedParityRule(schema, ORIGIN, names, "sick", "sick", (1,) * len(names), 0)
     if kind is ParityRule:

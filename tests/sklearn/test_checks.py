@@ -47,6 +47,18 @@ class AdditiveRegressor(Seeded, sulq.sklearn.AdditiveRegressor):
     pass
 
 
+class LinearRegression(Seeded, sulq.sklearn.LinearRegression):
+    pass
+
+
+class LogisticRegression(Seeded, sulq.sklearn.LogisticRegression):
+    pass
+
+
+class NaiveBayes(Seeded, sulq.sklearn.NaiveBayes):
+    pass
+
+
 class PerceptronClassifier(Seeded, sulq.sklearn.PerceptronClassifier):
     pass
 
@@ -75,6 +87,9 @@ ESTIMATORS: list[Any] = [
     TreeClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     AdditiveClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y", refinements=1),
     AdditiveRegressor(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000), refinements=1),
+    LinearRegression(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000)),
+    LogisticRegression(epsilon=NUMBERED, bounds=SIDES, classes="from y", steps=1),
+    NaiveBayes(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     PerceptronClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
     SelectClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
@@ -91,7 +106,7 @@ def first_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def exemptions(estimator: Any) -> dict[str, str]:
-    if isinstance(estimator, AdditiveRegressor):
+    if isinstance(estimator, AdditiveRegressor | LinearRegression):
         return {"check_supervised_y_no_nan": NUMBERS}
     return {"check_clustering": LABELS} if isinstance(estimator, KMeans) else {}
 

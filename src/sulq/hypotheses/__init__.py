@@ -9,8 +9,12 @@ from sulq.hypotheses.evaluation import Evaluation
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
 from sulq.hypotheses.intervals import Metric
+from sulq.hypotheses.linear import LinearModel
+from sulq.hypotheses.logistic import LogisticModel
+from sulq.hypotheses.nodes import End
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.result_set import ResultSet
+from sulq.hypotheses.rule_list import RuleList
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import Tree
@@ -21,14 +25,18 @@ __all__ = [
     "ChosenModel",
     "Components",
     "Effect",
+    "End",
     "Evaluation",
     "Halfspace",
+    "LinearModel",
+    "LogisticModel",
     "Metric",
     "Nothing",
     "Origin",
     "ParityRule",
     "ResultSet",
     "Rule",
+    "RuleList",
     "Selected",
     "Tabulation",
     "Tree",

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.effects.logistic import logistic
 from sulq.errors import QueryError
+from sulq.hypotheses.class_scores import chosen, differs, likelihoods
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.hypotheses.target import Target
 from sulq.pictures import measured
 from sulq.queries.arithmetic import Add
 from sulq.queries.cases import clip
-from sulq.queries.codes import Cross, Nearest
 from sulq.queries.expressions import Constant
 from sulq.queries.logistic import Logistic
 from sulq.queries.lookups import Lookup
@@ -25,8 +24,6 @@ from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.queries.vectors import vector
 
-FAR = 64.0
-"""Further than any sum of effects that makes a difference."""
 BARS = "1.96 standard deviations of noise and sampling, not of what was smoothed away"
 """What error bars say, and what not."""
 DRAWN = 12
@@ -100,20 +97,13 @@ class AdditiveModel(Hypothesis):
 
     @property
     def _chosen(self) -> Node:
-        if self.target.width == 1:
-            return self.score > 0
-        # Of equally long vectors in the directions of the axes, the nearest is that of the largest number.
-        places = range(self.target.width)
-        centres = tuple(tuple(FAR * (i == j) for j in places) for i in places)
-        return Nearest(self.score, centres)
+        return chosen(self.score, self.target.width)
 
     def wrong(self, truth: Node) -> Node:
         classes = self.classes
         if classes is None or classes == (False, True):
             return super().wrong(truth)
-        size = len(classes)
-        different = tuple((int(i != j),) for i in range(size) for j in range(size))
-        return Lookup(Cross((self._chosen, truth)), different)
+        return differs(self._chosen, truth, len(classes))
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """The class or the number to expect of every row of a frame, which needs no label."""
@@ -126,11 +116,7 @@ class AdditiveModel(Hypothesis):
         """How likely each class is, for every row of a frame: a column for each of `classes`."""
         if self.classes is None:
             raise QueryError(f"{words(self.label)} is a number: it has no classes that are likely or not")
-        likely = logistic(np.asarray(self._values(self.score, frame), dtype=np.float64))
-        if self.target.width == 1:
-            likely = likely.reshape(-1)
-            return np.stack([1 - likely, likely], axis=1)
-        return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+        return likelihoods(self._values(self.score, frame), self.target.width)
 
     def describe(self) -> str:
         ranked = self.ranked

@@ -30,6 +30,7 @@ from sulq.sklearn.classifiers import PerceptronClassifier, TreeClassifier
 from sulq.sklearn.clusters import KMeans
 from sulq.sklearn.components import PCA, TruncatedSVD
 from sulq.sklearn.conjunctions import ConjunctionClassifier
+from sulq.sklearn.linear import LinearRegression, LogisticRegression, NaiveBayes
 from sulq.sklearn.selection import SelectClassifier
 from sulq.sklearn.spending import SpendingWarning, search_epsilon
 
@@ -39,6 +40,9 @@ __all__ = [
     "AdditiveRegressor",
     "ConjunctionClassifier",
     "KMeans",
+    "LinearRegression",
+    "LogisticRegression",
+    "NaiveBayes",
     "PerceptronClassifier",
     "SelectClassifier",
     "SpendingWarning",

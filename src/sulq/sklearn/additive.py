@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from sulq.learners.additive import Additive
-from sulq.schema import Kind, Real, Schema
+from sulq.schema import Kind
 from sulq.sklearn.classifiers import Classifier
 from sulq.sklearn.estimator import Estimator
 from sulq.sklearn.importances import parts
-from sulq.sklearn.labels import numbers_of
+from sulq.sklearn.regressors import Regressor
 
 
 class Effects(Estimator):
-    """What both have in common: the effects of the columns."""
+    """What those with effects of columns have in common."""
 
     bins: Any
     refinements: Any
@@ -31,7 +30,21 @@ class Effects(Estimator):
         return Additive(label, features, bins=self.bins or {}, **self._settings("refinements"))
 
 
-class AdditiveClassifier(Effects, Classifier):
+class LikelyClassifier(Classifier):
+    """The base of classifiers that say how likely each class is."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """How likely each class is, in the order of `classes_`, for every row of X: of rows one may see."""
+        frame = self._frame(X)
+        return np.asarray(self.hypothesis_.predict_proba(frame))
+
+    def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
+        if len(classes) == 1:
+            raise ValueError("two classes are needed, and there is one class only")
+        return super()._label(codes, classes)
+
+
+class AdditiveClassifier(Effects, LikelyClassifier):
     """An additive model of a class: `sulq.Additive` as an estimator.
 
     Args:
@@ -81,21 +94,11 @@ class AdditiveClassifier(Effects, Classifier):
         self.bins = bins
         self.refinements = refinements
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """How likely each class is, in the order of `classes_`, for every row of X: of rows one may see."""
-        frame = self._frame(X)
-        return np.asarray(self.hypothesis_.predict_proba(frame))
-
-    def _label(self, codes: NDArray[np.int32], classes: list[str]) -> tuple[Any, Kind]:
-        if len(classes) == 1:
-            raise ValueError("two classes are needed, and there is one class only")
-        return super()._label(codes, classes)
-
     def _learner(self, features: list[str], label: str) -> Additive:
         return self._additive(features, label)
 
 
-class AdditiveRegressor(RegressorMixin, Effects):
+class AdditiveRegressor(Effects, Regressor):
     """An additive model of a number: `sulq.Additive` as an estimator.
 
     Args:
@@ -141,22 +144,5 @@ class AdditiveRegressor(RegressorMixin, Effects):
         self.bins = bins
         self.refinements = refinements
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the rows of X and their numbers. Spends epsilon."""
-        frame, schema = self._opened(X)
-        numbers = numbers_of(y, len(next(iter(frame.values()))), type(self).__name__)
-        if self.target is None:
-            raise ValueError("between which bounds y lies is a public fact: give target=(low, high)")
-        label = "y"
-        while label in frame or label in schema:
-            label += "_"
-        low, high = self.target
-        whole = Schema({**schema, label: Real(low, high)}, schema.unit)
-        learner = self._additive(list(schema.attributes), label)
-        self.hypothesis_ = self._learned(learner, {**frame, label: numbers}, whole)
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The number to expect of every row of X: of rows one may see."""
-        frame = self._frame(X)
-        return np.asarray(self.hypothesis_.predict(frame), dtype=np.float64).reshape(-1)
+    def _learner(self, features: list[str], label: str) -> Additive:
+        return self._additive(features, label)
