@@ -12,6 +12,7 @@ from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
+from sulq.learners.pairs import Pairs
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
@@ -67,6 +68,7 @@ __all__ = [
     "Ledger",
     "Node",
     "Oracle",
+    "Pairs",
     "Parity",
     "Perceptron",
     "Plan",

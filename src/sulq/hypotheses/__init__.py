@@ -2,9 +2,13 @@
 
 from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
+from sulq.hypotheses.dependence import DependenceTree
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
+from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.nothing import Nothing
+from sulq.hypotheses.pairs.release import PairsRelease
+from sulq.hypotheses.pairs.synthetic import SyntheticRows
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import Tree
@@ -12,12 +16,16 @@ from sulq.hypotheses.tree import Tree
 __all__ = [
     "Centres",
     "Components",
+    "DependenceTree",
     "Halfspace",
+    "LinearModel",
     "Nothing",
     "Origin",
+    "PairsRelease",
     "ParityRule",
     "Rule",
     "Selected",
+    "SyntheticRows",
     "Tabulation",
     "Tree",
 ]
