@@ -16,6 +16,7 @@ from rich.text import Text
 from sulq.commands.arguments import add_csv, add_learn, add_table
 from sulq.commands.check import add_check
 from sulq.commands.learn import learn
+from sulq.commands.pairs import add_synthesize
 from sulq.commands.plan import add_plan
 from sulq.commands.tables import ledger_tables, schema_table
 from sulq.commands.terminal import Listener
@@ -116,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     add_table(commands, learn)
     add_check(commands)
     add_learn(commands, learn)
+    add_synthesize(commands)
     add_plan(commands)
 
     action = commands.add_parser(

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from sulq.commands.command import Command, bins_option, features_option, label_option, share_option
+from sulq.commands.pairs import PAIRS
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.commands.selection import BEYOND, add_selection, selected_conjunction
 from sulq.errors import QueryError
@@ -264,5 +265,6 @@ COMMANDS = (
         _conjunction_options,
         _conjunction,
     ),
+    PAIRS,
     *BEYOND,
 )

@@ -11,6 +11,7 @@ from rich.segment import ControlType
 from rich.table import Table
 from rich.text import Text
 
+from sulq.hypotheses.pairs.release import PairsRelease
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.numbers import amount
 from sulq.plans.rehearsal import Rehearsal
@@ -99,7 +100,7 @@ def show_rehearsal(plan: Rehearsal, ledger: str, console: Console) -> None:
     console.print(rounds_table(plan.rounds, plan.total, plan.unit))
     whole = f"\nIn all {spending(plan.cost, plan.unit)} of {amount(plan.total)}; {ledger}."
     console.print(Text(whole), soft_wrap=True)
-    if isinstance(plan.hypothesis, Tabulation):
+    if isinstance(plan.hypothesis, Tabulation | PairsRelease):
         console.print(Text(plan.hypothesis.outlook), soft_wrap=True)
     if len(plan.rounds) > 1:
         console.print(
