@@ -11,15 +11,21 @@ import sulq
 from sulq.hypotheses import (
     Centres,
     Components,
+    DependenceTree,
     Halfspace,
+    LinearModel,
     Origin,
+    PairsRelease,
     ParityRule,
     Rule,
     Selected,
     Tabulation,
     Tree,
 )
+from sulq.hypotheses.dependence import Dependence
 from sulq.hypotheses.measures import Asked, Measure
+from sulq.hypotheses.pairs.columns import PairsColumn
+from sulq.hypotheses.pairs.release import PairsTable
 from sulq.hypotheses.tree import End, Split
 from sulq.queries.expressions import Constant
 from sulq.talk.answers import Answer, Axis
@@ -48,6 +54,15 @@ TABLE = (
     Asked(col("income") - 499_999.25, (0,), (), Answer(np.array([1e6, -0.5]), LAW)),
 )
 MEASURES = (Measure("count"), Measure("quantile", col("age"), 0.5), Measure("mean", col("income")))
+DEPENDENCE = (
+    Dependence(col("old"), None, ((0.25, 0.75),)),
+    Dependence(sulq.bins("age", [18, 65]), 0, ((0.5, 0.25, 0.25), (0.125, 0.125, 0.75))),
+)
+PAIR = Answer(np.array([[5.0, 1.0], [-0.5, 4.0]]), LAW)
+PAIRED = (
+    PairsColumn("old", (), (), Answer(np.array([6.0, 4.0]), LAW)),
+    PairsColumn("age", (18.0, 40.5, 65.0), (40.5,), Answer(np.array([1.0, 3.0, -1.0, 6.0]), LAW)),
+)
 KINDS: dict[str, sulq.Hypothesis] = {
     "tree": Tree(SCHEMA, ORIGIN, col("plan"), (sulq.bins("age", [18, 40.5, 65]), col("old")), ROOT),
     "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
@@ -58,10 +73,15 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "components": Components(SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4),
     "halfspace": Halfspace(SCHEMA, ORIGIN, "old", ("age", "income"), (0.5, 2.0), -1.0, None),
     "halfspace_of_a_category": Halfspace(SCHEMA, None, "plan", ("age",), (0.5,), 0.0, ("full", "some")),
+    "linear": LinearModel(SCHEMA, ORIGIN, "income", ("age", "old"), (3.5, -1.0), (0.25, 0.5), 1e3),
+    "dependence": DependenceTree(SCHEMA, ORIGIN, 1, DEPENDENCE),
+    "pairs": PairsRelease(SCHEMA, ORIGIN, Answer(10.0), PAIRED, (PairsTable((0, 1), PAIR),)),
     "table": Tabulation(SCHEMA, ORIGIN, (col("old"),), col("age") > 3, MEASURES, True, TABLE),
     "masked_parity": MaskedParityRule(
         masked_parity_schema(2), ORIGIN, ("x0", "x1"), "index", "switch", (1, 0), 1
     ),
 }
-FORMER = {name: Path(__file__).with_name("version_0") / f"{name}.json" for name in KINDS if name != "table"}
-"""What version 0 wrote to a file. It knew no tables."""
+LATER = ("table", "linear", "dependence", "pairs")
+"""Kinds that version 0 did not know."""
+FORMER = {name: Path(__file__).with_name("version_0") / f"{name}.json" for name in KINDS if name not in LATER}
+"""What version 0 wrote to a file."""

@@ -20,9 +20,12 @@ from tests.hypotheses.kinds import FORMER, KINDS, ORIGIN, SCHEMA
 WIRE = {
     "Centres": "centres",
     "Components": "components",
+    "DependenceTree": "dependence tree",
     "Halfspace": "halfspace",
+    "LinearModel": "linear",
     "Nothing": "nothing",
     "MaskedParityRule": "masked parity",
+    "PairsRelease": "pairs",
     "ParityRule": "parity",
     "Rule": "rule",
     "Selected": "selected",
@@ -87,7 +90,7 @@ def test_names_of_python_classes_are_read_in_texts_of_version_0_alone() -> None:
     ("changes", "said"),
     [
         ({"hypothesis": 2}, "this is a hypothesis of version 2, and version 1 is the one that is known here"),
-        ({"is": "forest"}, "'forest' is not a known kind of hypothesis; known are centres, components,"),
+        ({"is": "forest"}, "'forest' is not a known kind of hypothesis; known are additive, centres,"),
         ({"is": "tree"}, "this is a tree, not a rule: sulq.Hypothesis.from_json reads every kind"),
         ({"is": None}, "None is not a known kind of hypothesis"),
         ({"more": 1}, "literals: 'more' is not known"),

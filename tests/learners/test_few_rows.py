@@ -38,6 +38,8 @@ LEARNERS: dict[str, Any] = {
         ["town", "a"], sums=["pay"], means=["pay"], shares=["y"], medians=["age", "pay"], whole=True
     ),
     "table of all": sulq.Table(means=["pay"], where=col("a")),
+    "pairs": sulq.Pairs(),
+    "pairs with a label": sulq.Pairs(label="y"),
     "stumps": sulq.Select(sulq.classes.Stumps(), "y"),
     "thresholds": sulq.Select(sulq.classes.Thresholds("age", [1, 5]), "y"),
     "intervals": sulq.Select(sulq.classes.Intervals("pay", [1, 50]), "y"),

@@ -20,8 +20,8 @@ import sulq
 from sulq.local.tails import Bounded, LaplaceMeans
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import BestOf, Gap
-from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.combined import WeightedSums
+from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
 from tests.effort import examples
 from tests.forms import check_reader, json_values, refusal, tampered

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.hypotheses.measures import heading
+from sulq.pictures.svg import clean
 from sulq.queries.arithmetic import Add
 from sulq.queries.codes import Cross, Nearest
 from sulq.queries.facts import Code
@@ -96,6 +97,16 @@ class DependenceTree(Hypothesis):
         return replace(self, label=self.names.index(name))
 
     @property
+    def likelihood(self) -> Node:
+        """The logarithm of how likely all values of a row are together: low for what is unusual."""
+        parts: list[Node] = []
+        for column in self.columns:
+            numbers = tuple((number,) for row in _logarithms(column.chances) for number in row)
+            above = () if column.parent is None else (self.columns[column.parent].code,)
+            parts.append(Lookup(Cross((*above, column.code)), numbers))
+        return reduce(Add, parts)
+
+    @property
     def score(self) -> Node:
         """The logarithm of how likely each value of the label is, up to what they have in common."""
         parts: list[Node] = [Lookup(code, table) for code, table in self._neighbours]
@@ -111,7 +122,7 @@ class DependenceTree(Hypothesis):
         above = (
             [] if label.parent is None else [(self.columns[label.parent].code, _logarithms(label.chances))]
         )
-        below = [column for column in self.columns if column.parent == self.label]
+        below = [self.columns[place] for place in self._children(self.label)]
         return [
             *above,
             *((each.code, tuple(zip(*_logarithms(each.chances), strict=True))) for each in below),
@@ -143,24 +154,22 @@ class DependenceTree(Hypothesis):
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
     def describe(self) -> str:
-        label = self.columns[self.label]
-        near = [] if label.parent is None else [self.names[label.parent]]
-        near += [
-            name for name, column in zip(self.names, self.columns, strict=True) if column.parent == self.label
-        ]
-        about = (
-            f"tells {self.names[self.label]} by {', '.join(near)}"
-            if near
-            else f"tells {self.names[self.label]}"
-        )
+        label, names = self.columns[self.label], self._clean_names
+        near = [] if label.parent is None else [names[label.parent]]
+        near += [names[place] for place in self._children(self.label)]
+        about = f"tells {names[self.label]}" + (f" by {', '.join(near)}" if near else "")
         return "\n".join([about, *self._below(0, "")])
 
+    @property
+    def _clean_names(self) -> list[str]:
+        return [clean(name) for name in self.names]
+
+    def _children(self, place: int) -> list[int]:
+        return [child for child, column in enumerate(self.columns) if column.parent == place]
+
     def _below(self, place: int, indent: str) -> list[str]:
-        below = [child for child, column in enumerate(self.columns) if column.parent == place]
-        return [
-            indent + self.names[place],
-            *(line for child in below for line in self._below(child, indent + "  ")),
-        ]
+        below = [self._below(child, indent + "  ") for child in self._children(place)]
+        return [indent + self._clean_names[place], *(line for lines in below for line in lines)]
 
     def _check(self) -> None:
         sizes = [scope_of(self.schema).code(column.code).size for column in self.columns]

@@ -53,7 +53,8 @@ class PairsRelease(Hypothesis):
     """All pairs of some columns, counted once: what `sulq.Pairs` learns.
 
     Its tables agree: a column has the same counts in all tables that it is in. Models are made of it as often
-    as is wanted, at no further cost to anyone's privacy, and without the data.
+    as is wanted, at no further cost to anyone's privacy, and without the data. As a hypothesis it says of a
+    row how usual it is: the logarithm of how likely its values are together, by Chow and Liu's tree.
 
     Args:
         schema: what is public about the columns.
@@ -178,7 +179,7 @@ class PairsRelease(Hypothesis):
 
     @property
     def expression(self) -> Node:
-        raise QueryError("a release says nothing of a single row: make a model of it, as by .additive(label)")
+        return self.tree(self.names[0]).likelihood
 
     def describe(self) -> str:
         strongest = sorted(self._heat.items(), key=lambda item: -item[1].strength)
@@ -285,7 +286,7 @@ class PairsRelease(Hypothesis):
         counts = [*(column.counts for column in self.columns), *(table.counts for table in self.tables)]
         for answer in (self.rows, *counts):
             _law(answer)
-        self.describe()
+        super()._check()
 
 
 def _numbers(answer: Answer) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
