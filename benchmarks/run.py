@@ -20,6 +20,7 @@ import growth
 import learners
 import local
 import measure
+import pairs
 import picture
 import samplers
 import speed
@@ -55,6 +56,7 @@ SECTIONS = {
     "growth": growth.section,
     "trust": trust.section,
     **LEARNERS,
+    "pairs": pairs.section,
     "speed": speed.section,
     "local": local.section,
     "beyond": beyond.section,
