@@ -191,8 +191,8 @@ def test_a_release_says_how_usual_a_row_is() -> None:
     strange = rows.assign(age=99 - rows["age"])
     assert usual.mean() > made.predict(strange).mean() + 1
     tree = made.tree("sick")
-    # From another root chances are rounded up elsewhere.
-    assert np.allclose(usual, tree._values(tree.likelihood, rows), atol=0.2)
+    # From another root the same tree rounds other chances up, those of rare cells most.
+    assert np.median(np.abs(usual - tree._values(tree.likelihood, rows))) < 0.05
 
 
 def test_synthetic_rows_have_the_published_tables(tmp_path: Path) -> None:
