@@ -157,8 +157,9 @@ def test_models_tell_what_the_rows_say() -> None:
         likely = model.predict_proba(rows)
         assert np.allclose(likely.sum(axis=1), 1)
         assert abs(likely[:, 1].mean() - truth.mean()) < 0.08
-    pay = rows["pay"].to_numpy()
-    for number in (made.additive("pay"), made.linear("pay")):
+    # Where noise hides how far up a wide column goes, the average of its highest bin is a guess: see the page.
+    pay, precise = rows["pay"].to_numpy(), release("10")
+    for number in (precise.additive("pay"), precise.linear("pay")):
         left = np.mean((number.predict(rows) - pay) ** 2) / pay.var()
         assert left < 0.6
     town = made.additive("town")

@@ -116,14 +116,15 @@ class PairsFacts:
     def within(self, place: int) -> Floats:
         """For each count of a column alone, how many rows it stands for: positive, as the tables have it."""
         column, margin = self.columns[place], self.positive.margins[place]
-        fine = np.asarray(column.counts.value, dtype=np.float64)
-        parts = [
-            nearest_distribution(fine[column.groups == group], rows)
-            if rows > 0
-            else 0.0 * fine[column.groups == group]
-            for group, rows in enumerate(margin)
-        ]
-        return np.concatenate(parts)
+        # All counts are made positive together: in a few of them noise would look like rows.
+        fine = nearest_distribution(column.counts.value, self.positive.total)
+        sums = np.bincount(column.groups, weights=fine)
+        members = np.bincount(column.groups)
+        even = (margin / members)[column.groups]
+        known = (sums > 0)[column.groups]
+        return np.asarray(
+            np.where(known, fine * (margin / np.where(sums > 0, sums, 1.0))[column.groups], even)
+        )
 
     def intervals(self, place: int) -> tuple[Floats, Floats]:
         """Where the intervals of a number begin and end, between which its rows were counted."""
