@@ -1,5 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Each sets itself up.
-# `make test-all` tries every property on more examples and measures every chance more often (tests/effort.py).
+# `make test-all` tries every property on more examples and measures every chance more often (tests/effort.py),
+# and installs a browser first. `make serve-demo` starts the service, with its console.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 # The tests start many interpreters: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all suite lint docs bench clean
+.PHONY: demo serve-demo test test-all browser suite lint docs bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -19,11 +20,25 @@ $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 demo: $(VENV)/.ready
 	@$(BIN)/sulq demo
 
+serve-demo: $(VENV)/.ready
+	@$(BIN)/python -m sulq.serve.demo
+
 test: $(VENV)/.ready
 	@$(MAKE) --no-print-directory --jobs=2 lint suite
 
 test-all: export SULQ_TESTS = thorough
-test-all: test
+test-all: browser
+	@$(MAKE) --no-print-directory test
+
+# The tests of the console in a browser are skipped where there is none.
+browser: $(VENV)/.ready
+	@echo "· a browser for the tests of the console"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  { apt-get update && apt-get install --yes --no-install-recommends chromium; } >/dev/null 2>&1 \
+	  || echo "· Chromium could not be installed: its tests are skipped"; \
+	else echo "· no Chromium here, so its tests are skipped: apt-get install chromium, as root"; fi
 
 suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"

@@ -11,8 +11,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# No option here changes a result: exceptions of floating point are neither raised nor looked at.
-OPTIONS = ["-O3", "-fno-trapping-math", "-shared", "-fPIC"]
+# No option here changes a result: neither exceptions of floating point nor `errno` are looked at.
+OPTIONS = ["-O3", "-fno-trapping-math", "-fno-math-errno", "-shared", "-fPIC"]
 
 
 class CompiledLoops(BuildHookInterface):

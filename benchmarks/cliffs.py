@@ -127,6 +127,134 @@ LEARNERS: Mapping[str, tuple[Sequence[Query], Sequence[Query], str | None]] = {
     ),
 }
 
+BORN, CITY, AMOUNT = col("born"), col("city"), col("x0")
+AGE = BORN.years_at("2024-01-01")
+CENTRE = sulq.vector(*CENTRES[0])
+SIGN = 2 * LABEL - 1
+LEFT, RIGHT = (sulq.features(*half) for half in HALVES)
+GRAM, OUTER = sulq.gram(POINT), sulq.outer(LEFT, RIGHT)
+ERROR = sulq.clip(SIDE, -1, 1) - SIGN
+USERS: Mapping[str, tuple[Query | Sequence[Query], Query | Sequence[Query]]] = {
+    "a total since a day, to a total": (sulq.total(AMOUNT, where=BORN >= "1980-01-01"), sulq.total(AMOUNT)),
+    "ages added up, to a whole number": (sulq.total(AGE), sulq.total("n")),
+    "a total of those of age, to one where a flag is set": (
+        sulq.total(AMOUNT, where=AGE >= 18),
+        sulq.total(AMOUNT, where=SOME),
+    ),
+    "counts by month, to counts by a code": (sulq.count(by=BORN.month()), sulq.count(by="c")),
+    "averages by weekday, to those by a code": (
+        sulq.mean(AMOUNT, by=BORN.weekday()),
+        sulq.mean(AMOUNT, by="c"),
+    ),
+    "totals by month and city, to those by code and city": (
+        sulq.total(AMOUNT, by=[BORN.month(), "city"]),
+        sulq.total(AMOUNT, by=["c", "city"]),
+    ),
+    "counts by bins of ages, to counts by a code": (
+        sulq.count(by=sulq.bins(AGE, [18, 30, 50, 65])),
+        sulq.count(by="e"),
+    ),
+    "counts by bins of a real, to counts by a code": (
+        sulq.count(by=sulq.bins(AMOUNT, [-50, 0, 50])),
+        sulq.count(by="d"),
+    ),
+    "a lookup of bins, to a lookup of a code": (
+        sulq.total(sulq.lookup(sulq.bins("n", [10, 100, 500]), [0, 1, 0.5, 2])),
+        sulq.total(sulq.lookup("d", [0, 1, 0.5, 2])),
+    ),
+    "the average of what is known, to one where a flag is set": (
+        sulq.mean("cost", where=sulq.known("cost")),
+        sulq.mean("cost", where=SOME),
+    ),
+    "a total in some cities, to one where a flag is set": (
+        sulq.total(AMOUNT, where=CITY.isin("town 3", "town 4", "town 7")),
+        sulq.total(AMOUNT, where=SOME),
+    ),
+    "a total where a number is positive, to one where a flag is set": (
+        sulq.total("x1", where=AMOUNT > 0),
+        sulq.total("x1", where=SOME),
+    ),
+    "counts of three codes together, to counts of one": (
+        sulq.total(sulq.one_hot(sulq.cross("c", "d", "e"))),
+        sulq.total(sulq.one_hot("c")),
+    ),
+    "features by three codes, to features by one": (
+        sulq.total(POINT, by=["c", "d", "e"]),
+        sulq.total(POINT, by="c"),
+    ),
+    "features by a thousand groups, to features by eight": (
+        sulq.total(POINT, by="n"),
+        sulq.total(POINT, by="c"),
+    ),
+    "a Gram matrix for each city, to one": (sulq.total(GRAM, by="city"), sulq.total(GRAM)),
+    "a Gram matrix for each of 160 groups, to one": (sulq.total(GRAM, by=["c", "d", "e"]), sulq.total(GRAM)),
+    "an outer product, clipped, of some rows, in groups, to an outer product": (
+        sulq.total(sulq.clip(OUTER, -0.3, 0.3), where=SOME, by="c"),
+        sulq.total(OUTER),
+    ),
+    "a Gram matrix clipped, scaled and clipped, to a Gram matrix": (
+        sulq.total(sulq.clip(0.1 * sulq.clip(GRAM, -0.3, 0.3), -0.02, 0.02)),
+        sulq.total(GRAM),
+    ),
+    "the Gram matrix of halved rows, to that of rows": (sulq.total(sulq.gram(0.5 * POINT)), sulq.total(GRAM)),
+    "the Gram matrix of clipped rows, to that of rows": (
+        sulq.total(sulq.gram(sulq.clip(POINT, -0.5, 0.5))),
+        sulq.total(GRAM),
+    ),
+    "the Gram matrix of rows and a 1, to that of rows": (
+        sulq.total(sulq.gram(sulq.vector(POINT, 1))),
+        sulq.total(GRAM),
+    ),
+    "the Gram matrix of rows or zeros, to that of rows": (
+        sulq.total(sulq.gram(sulq.where(SOME, POINT, 0))),
+        sulq.total(GRAM),
+    ),
+    "the Gram matrix of rows minus their group's centre, to that of rows": (
+        sulq.total(sulq.gram(POINT - sulq.lookup("label", CENTRES))),
+        sulq.total(GRAM),
+    ),
+    "rows times labels, shortened, to shortened rows": (
+        sulq.total(sulq.clip_norm(SIGN * POINT, 1)),
+        sulq.total(ROW),
+    ),
+    "rows or their opposites, shortened, to shortened rows": (
+        sulq.total(sulq.clip_norm(sulq.where(LABEL, POINT, -POINT), 1)),
+        sulq.total(ROW),
+    ),
+    "gradients of a linear model, shortened, to shortened rows": (
+        sulq.total(sulq.clip_norm(ERROR * POINT, 1)),
+        sulq.total(ROW),
+    ),
+    "rows minus others, shortened, to both of them shortened": (
+        sulq.total(sulq.clip_norm(POINT - sulq.features(*NAMES[::-1]), 1)),
+        [sulq.total(ROW), sulq.total(sulq.features(*NAMES[::-1], norm=1))],
+    ),
+    "rows minus a centre, clipped, to rows": (
+        sulq.total(sulq.clip(POINT - CENTRE, -0.5, 0.5)),
+        sulq.total(POINT),
+    ),
+    "a column minus a number, clipped, to the column": (
+        sulq.total(sulq.clip(AMOUNT - 3.7, -10, 10)),
+        sulq.total(AMOUNT),
+    ),
+    "a column minus a number, squared, to the column": (
+        sulq.total((AMOUNT - 3.7) * (AMOUNT - 3.7)),
+        sulq.total(AMOUNT),
+    ),
+    "columns minus a number, to columns": (
+        sulq.total(sulq.vector(*(col(name) - 3.7 for name in NAMES))),
+        sulq.total(sulq.vector(*NAMES)),
+    ),
+    "squares of columns, to columns": (
+        sulq.total(sulq.vector(*(col(name) * col(name) for name in NAMES))),
+        sulq.total(sulq.vector(*NAMES)),
+    ),
+    "features of clipped columns, to features": (
+        sulq.total(sulq.features(*(sulq.clip(name, -50, 50) for name in NAMES))),
+        sulq.total(POINT),
+    ),
+}
+
 
 def section(rows: int = 1_000_000, repetitions: int = 5) -> str:
     """The section of RESULTS.md."""
@@ -150,6 +278,7 @@ def section(rows: int = 1_000_000, repetitions: int = 5) -> str:
         lines.append([name, f"{alone * 1e9 / rows:.1f}", *cells])
         say(f"{name}: {', '.join(cells)}")
     learners = [[name, cell(name, *rounds)] for name, rounds in LEARNERS.items()]
+    users = [[name, cell(name, *map(_several, rounds), None)] for name, rounds in USERS.items()]
     verdict = f"Lost: {'; '.join(lost)}." if lost else "No cell is lost."
     return "\n".join(
         [
@@ -166,10 +295,18 @@ def section(rows: int = 1_000_000, repetitions: int = 5) -> str:
             "",
             *table(["round", "ratio"], learners),
             "",
+            "What users ask, of dates, known cells, texts, groups, rows that are centred and clipped, as a ratio to a plain form:",
+            "",
+            *table(["question", "ratio"], users),
+            "",
             verdict,
             "",
         ]
     )
+
+
+def _several(queries: Query | Sequence[Query]) -> Sequence[Query]:
+    return [queries] if isinstance(queries, Query) else queries
 
 
 def _people(rows: int) -> Source:
@@ -180,6 +317,19 @@ def _people(rows: int) -> Source:
     kinds = {name: sulq.Real(-100, 100) for name in NAMES}
     kinds |= {name: sulq.Integer(0, size - 1) for name, size in CODES.items()}
     kinds |= {name: sulq.Boolean() for name in FLAGS}
+    towns = [f"town {i}" for i in range(12)]
+    columns |= {
+        "born": np.datetime64("1940-01-01") + rng.integers(0, 25_000, rows).astype("timedelta64[D]"),
+        "city": np.array(towns)[rng.integers(0, len(towns), rows)],
+        "cost": np.where(rng.random(rows) < 0.2, np.nan, rng.uniform(0, 1000, rows)),
+        "n": rng.integers(0, 1000, rows),
+    }
+    kinds |= {
+        "born": sulq.Date("1940-01-01", "2010-12-31"),
+        "city": sulq.Category(towns),
+        "cost": sulq.Real(0, 1000, drop_missing=True),
+        "n": sulq.Integer(0, 999),
+    }
     return sulq.open(columns, kinds, threads=THREADS)
 
 

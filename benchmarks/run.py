@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+import additive
 import beyond
 import cliffs
 import clusters
@@ -22,7 +23,10 @@ import local
 import measure
 import pairs
 import picture
+import quantiles
 import samplers
+import serve_timing
+import serving
 import speed
 import sums
 import trust
@@ -49,18 +53,22 @@ LEARNERS = {
     "components": clusters.components,
     "eigenvectors": eigenvectors,
     "halfspaces": learners.halfspaces,
+    "additive": additive.section,
 }
 SECTIONS = {
     "sums": sums.section,
     "cliffs": cliffs.section,
     "growth": growth.section,
     "trust": trust.section,
+    "quantiles": quantiles.section,
     **LEARNERS,
     "pairs": pairs.section,
     "speed": speed.section,
     "local": local.section,
     "beyond": beyond.section,
     "samplers": samplers.section,
+    "serve": serving.section,
+    "serve-timing": serve_timing.section,
 }
 
 

@@ -30,6 +30,11 @@ def runs(thorough: int, least: int) -> int:
     return max(least, round(thorough * EFFORTS[EFFORT]))
 
 
+def either(quick: int, thorough: int) -> int:
+    """How often to do what takes seconds each time: as often as is said for each effort."""
+    return quick if EFFORT == "quick" else thorough
+
+
 def most(tries: int, chance: float, alarm: float = 1e-8) -> int:
     """The most of so many tries that may succeed: if each does by this chance, more do with a chance below `alarm`.
 

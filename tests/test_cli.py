@@ -86,6 +86,22 @@ def test_a_draft_proposes_rules_by_names_and_types_alone(tmp_path: Path) -> None
     assert isinstance(sulq.Schema.of(tmp_path / "t.toml")["birth_date"], sulq.Date)
 
 
+def test_a_draft_guesses_by_names_who_is_meant_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("ward,patient,sex\nA,7,F\n")
+    drafted = draft(path)
+    ward, patient, sex = drafted.split("[columns.")[1:]
+    assert '# column = "patient"\n# rows = ___' in drafted
+    assert "By its name this may say whose row it is" in patient
+    assert "By its name" not in ward
+    assert 'type = "category"' in sex and 'aliases = { "F" = "female", "M" = "male" }' in sex
+    assert 'missing = "drop"' in drafted
+    texts = draft(pa.table({"cost": ["1,000"], "ward": ["A"], "costs": [1.0]}))
+    cost, ward, costs = texts.split("[columns.")[1:]
+    assert 'type = "real"' in cost and 'thousands = ","' in cost, "a text of this name may be a number"
+    assert 'type = "category"' in ward and "By its name" not in costs
+
+
 def test_a_draft_names_types_that_cannot_be_read() -> None:
     drafted = draft(
         pa.table({"when": pa.array([0], pa.time32("s")), "who": pa.array([b"a"]).dictionary_encode()})
@@ -192,7 +208,7 @@ def test_a_ledger_is_shown_and_verified(tmp_path: Path, capsys: pytest.CaptureFi
         assert words in shown
     assert main(["ledger", "show", str(path), "--entries"]) == 0
     shown = capsys.readouterr().out
-    assert "choose" in shown
+    assert "candidates" in shown, "a choice, in words"
     assert "answer" in shown
     assert main(["ledger", "verify", str(path)]) == 0
     assert "is sound: 4 entries" in capsys.readouterr().out

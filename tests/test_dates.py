@@ -203,3 +203,26 @@ def test_the_command_line_compares_dates_and_shows_them(
     tree[tree.index("born>=2001-01-01")] = "born>=2010-01-01"
     assert main(tree) == 2
     assert "lies between 2000-01-01 and 2003-12-31" in capsys.readouterr().err
+
+
+def test_a_cell_that_is_not_in_utf_8_is_no_date_and_stops_nothing(tmp_path: Path) -> None:
+    """DuckDB's trim fails on such a cell, and from then on all that it is asked for."""
+    cells = [b"31.12.1999", b"\xff1.12.1999", b"F\xe9vrier", b" 01.01.2000 "]
+    (tmp_path / "born.csv").write_bytes(b"\n".join([b"born,x", *(cell + b",1" for cell in cells), b""]))
+    _, ends, letters = pa.array(cells, pa.binary()).buffers()
+    texts = pa.StringArray.from_buffers(len(cells), ends, letters)
+    pq.write_table(pa.table({"born": texts}), tmp_path / "born.parquet")
+    kind = Date("1900-01-01", "2020-01-01", missing="1900-01-01", format="%d.%m.%Y")
+    for rows in (tmp_path / "born.csv", tmp_path / "born.parquet", pa.table({"born": texts})):
+        values = sulq.open(rows, {"born": kind}).values(born)
+        assert values.tolist() == [kind.day("1999-12-31"), 0, 0, kind.day("2000-01-01")]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_far_off_are_clamped_to_their_own_end(unit: str) -> None:
+    ends = pa.array([-(2**63) + 1, 2**63 - 1, -1, 0, None], pa.int64())
+    days = Date("1950-01-01", "2000-01-01", missing="1999-01-01")
+    right = [0, days.high, days.day("1969-12-31"), days.day("1970-01-01"), days.day("1999-01-01")]
+    for type_ in (pa.timestamp(unit), pa.timestamp(unit, "UTC"), pa.date64()):
+        cells = pa.table({"x": ends.cast(type_)})
+        assert sulq.open(cells, {"x": days}).values(sulq.col("x")).tolist() == right

@@ -1,11 +1,44 @@
 """Learn from people's data without seeing it.
 
-A learner asks statistical queries, sums of bounded row functions, and never sees a row; whoever answers
-adds the noise that the trust between them calls for. See the README for a first look.
+A learner asks statistical queries, sums of bounded row functions, and never sees a row. Whoever answers adds
+the noise that the trust between them calls for, and charges it to a budget.
+
+First say what is public about the columns, and open the data. No row is read yet:
+
+>>> import sulq
+>>> schema = {"age": sulq.Integer(0, 120), "sick": sulq.Boolean(), "ward": sulq.Category(["A", "B"])}
+>>> rows = {"age": [30, 60] * 500, "sick": [False, True] * 500, "ward": ["A", "B"] * 500}
+>>> people = sulq.open(rows, schema)   # or a CSV, Parquet or DuckDB file, or a data frame
+
+Then choose who is trusted. A curator sees the rows and has a budget; in a crowd nobody is trusted; exact
+answers, without privacy, are for comparison:
+
+>>> curator = people.curator(epsilon=1)
+
+Then ask, or learn. Every answer has its error:
+
+>>> [answer] = curator.ask(sulq.Round([sulq.count(by="ward")], share=0.25))
+>>> answer.value.shape, bool(answer.radius(0.05) < 40), curator.remaining
+((3,), True, Fraction(3, 4))
+>>> table = sulq.Table(by=["ward"], means=["age"], share=0.5).learn(curator)
+>>> table.figures("mean age").value.shape
+(3,)
+
+What there is:
+
+- columns: Real, Integer, Category, Boolean, Date; Schema, Unit, Csv; open, randhie
+- who answers: Source.curator, .crowd, .sample, .exact; Curator, Crowd, Sample, Exact; Ledger
+- questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …
+- learners: Table, ID3, KMeans, PCA, SVD, Perceptron, Conjunction, Select, Parity, Compress
+- before anything is spent: plan
+
+help(sulq.Table), help(sulq.Curator) and the like explain each of them, with an example. On the command line,
+start with `sulq demo`.
 """
 
-from sulq.errors import BudgetError, QueryError, SulqError
+from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
+from sulq.learners.additive import Additive
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
@@ -16,12 +49,15 @@ from sulq.learners.pairs import Pairs
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
+from sulq.learners.statement import Statement, sql
 from sulq.learners.table import Table
 from sulq.learners.unknown_rate import learn_at_unknown_rate
 from sulq.ledger.ledger import Ledger
 from sulq.oracles.crowd import Crowd
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
+from sulq.oracles.remote import Remote, connect
+from sulq.oracles.remote_async import AsyncRemote, connect_async
 from sulq.oracles.sample import Sample
 from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
@@ -30,6 +66,7 @@ from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
 from sulq.queries.expressions import col, known
 from sulq.queries.functions import row_function
+from sulq.queries.logistic import logistic
 from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram, outer
@@ -49,8 +86,11 @@ __all__ = [
     "PCA",
     "SVD",
     "ZCDP",
+    "AccessError",
+    "Additive",
     "Answer",
     "ApproxDP",
+    "AsyncRemote",
     "Boolean",
     "BudgetError",
     "Category",
@@ -76,12 +116,15 @@ __all__ = [
     "Query",
     "QueryError",
     "Real",
+    "Remote",
+    "RemoteError",
     "Round",
     "Rounds",
     "Sample",
     "Schema",
     "Select",
     "Source",
+    "Statement",
     "SulqError",
     "Table",
     "Unit",
@@ -90,6 +133,8 @@ __all__ = [
     "clip",
     "clip_norm",
     "col",
+    "connect",
+    "connect_async",
     "count",
     "cross",
     "dot",
@@ -98,6 +143,7 @@ __all__ = [
     "gram",
     "known",
     "learn_at_unknown_rate",
+    "logistic",
     "lookup",
     "mean",
     "nearest",
@@ -108,6 +154,7 @@ __all__ = [
     "plan",
     "randhie",
     "row_function",
+    "sql",
     "total",
     "vector",
     "where",

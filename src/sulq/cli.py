@@ -13,19 +13,23 @@ from typing import NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from sulq.commands.arguments import add_csv, add_learn, add_table
+from sulq.commands.arguments import add_csv, add_learn, add_sql, add_table
 from sulq.commands.check import add_check
+from sulq.commands.keys import add_keys
 from sulq.commands.learn import learn
 from sulq.commands.pairs import add_synthesize
 from sulq.commands.plan import add_plan
+from sulq.commands.serve import add_serve
 from sulq.commands.tables import ledger_tables, schema_table
-from sulq.commands.terminal import Listener
+from sulq.commands.terminal import Listener, interrupts, keep_standard_streams, print_utf8
 from sulq.demo import demo
 from sulq.drafts import draft
 from sulq.errors import SulqError
+from sulq.ledger.carrying import carry
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
 from sulq.pictures import lines
+from sulq.pictures.svg import clean
 from sulq.progress import shown
 from sulq.runs.files import write_whole
 from sulq.schema import Csv, Schema
@@ -39,19 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     The result is 0 if it went well, 1 if a check failed, 2 if what was asked for cannot be done, and 130 if
     it was interrupted. A reader that goes away, as with `| head`, changes nothing of this.
     """
+    keep_standard_streams()
     output, errors = Listener(sys.stdout), Listener(sys.stderr)
     with redirect_stdout(output), redirect_stderr(errors):
         try:
-            try:
+            with interrupts():
                 code = _run(arguments)
-            finally:
-                output.flush()
         except KeyboardInterrupt as interrupt:
-            print(f"sulq: {str(interrupt) or 'interrupted'}", file=sys.stderr)
+            print(f"sulq: {clean(str(interrupt)) or 'interrupted'}", file=sys.stderr)
             code = 130
-        if output.failure is not None:
+        finally:
+            output.flush()
+        if output.failure is not None and code == 0:
             print(f"sulq: cannot print: {output.failure.strerror}", file=sys.stderr)
-            code = code or 2
+            code = 2
         errors.flush()
     return code
 
@@ -62,7 +67,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         with shown():
             return options.run(options, Console()) or 0
     except SulqError as error:
-        print(f"sulq: {error}", file=sys.stderr)
+        print(f"sulq: {clean(str(error))}", file=sys.stderr)
         return 2
 
 
@@ -115,10 +120,13 @@ def _parser() -> argparse.ArgumentParser:
     action.set_defaults(run=_show)
 
     add_table(commands, learn)
+    add_sql(commands, learn)
     add_check(commands)
     add_learn(commands, learn)
     add_synthesize(commands)
     add_plan(commands)
+    add_serve(commands)
+    add_keys(commands)
 
     action = commands.add_parser(
         "atlas",
@@ -172,12 +180,29 @@ def _parser() -> argparse.ArgumentParser:
         help="a seal that this command printed before: an older copy of the ledger does not know it",
     )
     action.set_defaults(run=_verify_ledger)
+
+    action = actions.add_parser(
+        "carry",
+        help="go on with a schema that was changed since",
+        description="Carry a ledger over to a changed schema, if the change cannot affect what was promised: "
+        "a new column, or rules by which more spellings are understood (aliases, trim, fold_case, thousands, "
+        "strip). What was spent stays spent. The change is recorded in the ledger, and stored answers about "
+        "cells that may be read otherwise since are not given again. Everything else is refused, with the "
+        "reason: bounds, kinds, lists of values, rules for missing cells, the unit, and how files are read.",
+        epilog="example: sulq ledger carry people.csv.ledger --schema people.toml --dry-run",
+    )
+    action.add_argument("ledger", help="the file of a ledger")
+    action.add_argument("--schema", required=True, metavar="FILE", help="the changed schema, a TOML file")
+    action.add_argument(
+        "--dry-run", action="store_true", help="say what would be recorded, and change nothing"
+    )
+    action.set_defaults(run=_carry_ledger)
     return parser
 
 
 def _draft(options: argparse.Namespace, console: Console) -> None:
     csv = Csv(options.encoding or "utf-8", options.delimiter)
-    print(draft(options.file, options.table, csv), end="")
+    print_utf8(draft(options.file, options.table, csv))
 
 
 def _show(options: argparse.Namespace, console: Console) -> None:
@@ -220,6 +245,17 @@ def _verify_ledger(options: argparse.Namespace, console: Console) -> int:
         print(f"{options.ledger} is sound: {number} entries, every sum and every hash fits.")
         print(f"seal: {seal}")
     return 1 if faults else 0
+
+
+def _carry_ledger(options: argparse.Namespace, console: Console) -> None:
+    change = carry(options.ledger, Schema.of(options.schema), dry_run=options.dry_run)
+    for words in change.words:
+        print(words)
+    if change.columns is None:
+        print("Stored answers are not given again: which of a person's rows count depends on all columns.")
+    elif change.columns:
+        print(f"Stored answers about {', '.join(change.columns)} are not given again.")
+    print("Nothing was changed." if options.dry_run else "This was recorded; what was spent stays spent.")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class Date(Integer):
         last: the last day.
         missing: what a cell without a date becomes.
         format: how texts write dates, as "%d.%m.%Y"; by default as 2024-01-31, with or without a time.
-        drop_missing: rows without a date can be left out of a question, by `sulq.known`.
+        drop_missing: leave rows without a date out of sums and means of it. In TOML: missing = "drop".
 
     >>> born = Date("1900-01-01", "2023-12-31", missing="1970-01-01")
     >>> born.day("1900-01-31"), born.date(30)

@@ -1,10 +1,9 @@
 """A draft of a schema: a table's columns with the types it declares, and holes where public facts belong.
 
 The draft is made from names and declared types alone: no cell is looked at, also not for the rules that it
-proposes as comments. A type that was guessed from
-cells would be a fact about the rows, and the schema is public. A CSV file declares no types, so there the
-type is a hole too. Bounds and categories are for the user to fill in from public knowledge: read off the
-data they would give away its extremes.
+proposes as comments. A type that was guessed from cells would be a fact about the rows, and the schema is
+public. A CSV file declares no types, so there the type is a hole too. Bounds and categories are for the user
+to fill in from public knowledge: read off the data they would give away its extremes.
 """
 
 from __future__ import annotations
@@ -31,16 +30,33 @@ AMOUNT = [
     'type = "real"',
     *RANGE,
 ]
+SEX = [
+    "# By its name this may be a sex. If forms were filled in by hand, add: trim = true, fold_case = true",
+    '# and aliases = { "F" = "female", "M" = "male" }',
+    'type = "category"',
+    'values = ___   # every answer that the form offers, as in ["female", "male"]'.replace("___", HOLE),
+]
+WHO = "# By its name this may say whose row it is: name it in [unit] above, or delete it."
+EMPTY = [
+    "",
+    '# Where cells may be empty: missing = "drop" leaves such rows out of sums and means of the column, and',
+    "# missing = 0 says what they count as. In a category they are a group of their own.",
+]
 RULES = [
     "",
     "# Where forms were filled in by hand, a category may need rules for spellings:",
     '# trim = true, fold_case = true, aliases = { "F" = "female" }',
 ]
+PERSON = (
+    r"(^|_)(id|pid|patient|person|people|subject|participant|respondent|client|customer|member|user)(_|$)"
+)
+"""By such a name a column may say whose row it is."""
 NAMES = {
+    r"(^|_)(sex|gender)(_|$)": SEX,
     r"(^|_)(date|datum|dob|born|birth\w*)(_|$)": DATE,
     r"(^|_)(costs?|price|amount|income|salary|wages?|eur|euro|usd)(_|$)": AMOUNT,
 }
-"""By these names a column is taken for dates or amounts. That is a guess, and the draft says so."""
+"""By these names a column is taken for dates, amounts or a sex. That is a guess, and the draft says so."""
 ANYTHING = [
     f'type = "{HOLE}"   # integer, real, category, boolean or date; delete the lines below it does not need',
     f"low = {HOLE}      # integer and real: the ends of the scale",
@@ -61,6 +77,7 @@ def draft(data: Any, table: str | None = None, csv: Csv = USUAL) -> str:
     if not opened.types:
         raise SchemaError("there are no columns to describe")
     typed = not isinstance(opened, CsvFiles)
+    person = next((name for name in opened.types if re.search(PERSON, name, re.IGNORECASE)), None)
     lines = [
         "# A draft, made from the names and types of the columns: no cell was looked at.",
         "# Types are guesses, and may be changed."
@@ -74,26 +91,29 @@ def draft(data: Any, table: str | None = None, csv: Csv = USUAL) -> str:
         "# Whose privacy? By default one row's. If a person can have several rows, name the column",
         "# that tells people apart, and how many rows of a person may count:",
         "# [unit]",
-        f'# column = "{HOLE}"',
+        f"# column = {json.dumps(person or HOLE, ensure_ascii=False)}",
         f"# rows = {HOLE}",
     ]
     if csv != USUAL:
         written = {name: value for name, value in vars(csv).items() if value is not None}
         lines += ["", "[csv]", *(f"{name} = {json.dumps(value)}" for name, value in written.items())]
     for name, type_ in opened.types.items():
-        lines += ["", f"[columns.{_key(name)}]", *(_described(type_) if typed else _anything(name))]
+        whose = [WHO] if name == person else []
+        described = _described(type_, name) if typed else _anything(name)
+        lines += ["", f"[columns.{_key(name)}]", *whose, *described]
+    lines += EMPTY
     if not typed or any(map(is_text, opened.types.values())):
         lines += RULES
     return "\n".join(lines) + "\n"
 
 
-def _anything(name: str) -> list[str]:
+def _anything(name: str, otherwise: list[str] = ANYTHING) -> list[str]:
     """What a column of unknown type may be, guessed from its name."""
-    return next((lines for names, lines in NAMES.items() if re.search(names, name, re.IGNORECASE)), ANYTHING)
+    return next((lines for names, lines in NAMES.items() if re.search(names, name, re.IGNORECASE)), otherwise)
 
 
-def _described(type_: pa.DataType) -> list[str]:
-    """What a column of a declared type may be, with holes."""
+def _described(type_: pa.DataType, name: str) -> list[str]:
+    """What a column of a declared type may be, with holes; texts may be anything, by their name."""
     if pa.types.is_boolean(type_):
         return ['type = "boolean"']
     if pa.types.is_integer(type_):
@@ -103,7 +123,7 @@ def _described(type_: pa.DataType) -> list[str]:
     if is_day(type_):
         return DAYS
     if is_text(type_):
-        return ['type = "category"', *VALUES]
+        return _anything(name, ['type = "category"', *VALUES])
     return [
         f"# The table has {type_} here: convert it to numbers, booleans or text, or delete it.",
         *ANYTHING,

@@ -98,6 +98,24 @@ class LedgerError(SulqError):
     """
 
 
+class AccessError(SulqError):
+    """A key is missing, unknown, expired or revoked, or does not allow what was asked for.
+
+    >>> print(AccessError("this key has expired: ask the owner for another"))
+    this key has expired: ask the owner for another
+    """
+
+
+class RemoteError(SulqError):
+    """A curator elsewhere cannot be reached, or is not understood.
+
+    >>> import sulq
+    >>> sulq.connect("http://127.0.0.1:1", key="sulq_0_0", dataset="people", patience=0)
+    Traceback (most recent call last):
+    sulq.errors.RemoteError: cannot reach http://127.0.0.1:1: ...
+    """
+
+
 class BudgetError(SulqError):
     """A charge, or a part of a budget, was asked for that the budget cannot bear.
 

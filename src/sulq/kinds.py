@@ -1,4 +1,7 @@
-"""The kinds of columns: what any cell of one could hold, as public knowledge, and how its texts are read."""
+"""The kinds of columns: what any cell of one could hold, as public knowledge, and how its texts are read.
+
+This module is long because each kind explains all of its rules, also those that it shares with another.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,6 @@ from sulq.errors import SchemaError
 
 OTHER = "(other)"
 """The level of a category for all values that are not declared."""
-
-
 SEPARATORS = (",", ".", " ", "'", "’", "_")
 """What may stand between the thousands of a number."""
 POINTS = (".", ",")
@@ -43,14 +44,7 @@ class Settings:
 
 @dataclass(frozen=True, repr=False)
 class Numeral(Settings):
-    """How the texts of a column of numbers are written.
-
-    Args:
-        thousands: what stands between groups of digits, as in 1,234.5; a blank is also a no-break space.
-        decimal: what stands before the decimals, a point or a comma.
-        strip: signs that may stand before or after the number and are left out, as "€$%"; 12% is read as 12.
-        drop_missing: rows without a number can be left out of a question, by `sulq.known`.
-    """
+    """How the texts of a column of numbers are written: see `Real`."""
 
     thousands: str | None = field(default=None, kw_only=True)
     decimal: str = field(default=".", kw_only=True)
@@ -90,7 +84,7 @@ class Real(Numeral):
         thousands: in texts, what stands between groups of digits: , . ' _ or a blank.
         decimal: in texts, what stands before the decimals, a point or a comma.
         strip: in texts, signs around the number that are left out, as "€$%".
-        drop_missing: rows without a number can be left out of a question, by `sulq.known`.
+        drop_missing: leave rows without a number out of sums and means of it. In TOML: missing = "drop".
 
     >>> Real(0, 120)
     Real(low=0.0, high=120.0, missing=60.0)
@@ -127,7 +121,7 @@ class Integer(Numeral):
         thousands: in texts, what stands between groups of digits: , . ' _ or a blank.
         decimal: in texts, what stands before the decimals, a point or a comma.
         strip: in texts, signs around the number that are left out, as "€$%".
-        drop_missing: rows without a number can be left out of a question, by `sulq.known`.
+        drop_missing: leave rows without a number out of sums and means of it. In TOML: missing = "drop".
 
     >>> Integer(0, 9)
     Integer(low=0, high=9, missing=4)
@@ -191,7 +185,8 @@ class Category(Settings):
             raise SchemaError(f"{OTHER!r} stands for unknown values and cannot be declared")
         missing = None if self.missing is None else text(self.missing)
         if missing is not None and missing not in values:
-            raise SchemaError(f"missing = {missing!r} must be one of the values {list(values)}")
+            group = f"; without it they are a group of their own, {OTHER}"
+            raise SchemaError(f"missing = {missing!r} must be one of the values {list(values)}{group}")
         fill(self, values=values, missing=missing, aliases=self._checked_aliases(values))
         self._check_rules()
 
@@ -214,8 +209,17 @@ class Category(Settings):
         values: dict[str, str] = {}
         for spelling, value in (*zip(self.values, self.values, strict=True), *self.aliases):
             other = values.setdefault(self._folded(spelling), value)
+            if spelling not in self.values:
+                other = self._as_number(spelling) or other
             if other != value:
                 raise SchemaError(f"by its rules {spelling!r} would stand for both {other!r} and {value!r}")
+
+    def _as_number(self, spelling: str) -> str | None:
+        """The value that equals a spelling as a number: where all values are numbers, 1.0 and 01 are 1."""
+        try:
+            return {float(value): value for value in reversed(self.values)}.get(float(spelling))
+        except ValueError:
+            return None
 
     @property
     def written_plainly(self) -> bool:
@@ -253,6 +257,7 @@ class Boolean(Settings):
 
     Args:
         missing: what a cell becomes that is neither.
+        drop_missing: leave rows that say neither out of sums and means of it. In TOML: missing = "drop".
 
     >>> Boolean()
     Boolean(missing=False)
@@ -260,13 +265,20 @@ class Boolean(Settings):
 
     type: ClassVar[str] = "boolean"
     missing: bool = False
+    drop_missing: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.missing, bool):
-            raise SchemaError(f"missing = {self.missing!r} must be true or false")
+        for setting in ("missing", "drop_missing"):
+            if not isinstance(getattr(self, setting), bool):
+                raise SchemaError(f"{setting} = {getattr(self, setting)!r} must be true or false")
 
 
 Kind = Real | Integer | Category | Boolean
+
+
+def drops(kind: Kind) -> bool:
+    """Whether a row that misses such a cell is left out of sums and means of it."""
+    return not isinstance(kind, Category) and kind.drop_missing
 
 
 def text(value: object) -> str:

@@ -7,9 +7,7 @@ constant (or, for a category, a level of its own). No value can make an answer f
 
 from __future__ import annotations
 
-import codecs
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,17 +17,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sulq.dates import Date
+from sulq.delimited import DELIMITERS, Csv
 from sulq.errors import SchemaError
-from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, fill, text
+from sulq.faces import columns_grid, face
+from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, drops, fill, text
 from sulq.numbers import whole
 from sulq.wire import digest
 
 HOLE = "___"
 """Stands in a draft where the user's public knowledge belongs."""
-DELIMITERS = (",", ";", "\t", "|")
-"""What can stand between the cells of a CSV file."""
-ENCODINGS = "utf-8(-sig)?|utf-16(-le|-be)?|ascii|iso8859-[0-9]+|cp(125|4|8)[0-9]+|koi8-[rtu]|mac-.*"
-"""Encodings of CSV files, by the names that Python has for them."""
 KINDS: dict[str, type[Kind]] = {kind.type: kind for kind in (Real, Integer, Category, Boolean, Date)}
 T = TypeVar("T")
 __all__ = [
@@ -46,6 +42,7 @@ __all__ = [
     "Real",
     "Schema",
     "Unit",
+    "drops",
     "text",
 ]
 
@@ -80,56 +77,13 @@ class Unit:
         fill(self, rows=whole("a unit's rows", self.rows, 1, 2**20, error=SchemaError))
 
 
-@dataclass(frozen=True)
-class Csv:
-    """How the CSV files of a table are written. Of other sources it says nothing.
-
-    Args:
-        encoding: how letters are written, as "latin-1", "cp1252" or "utf-16".
-        delimiter: what stands between cells; by default the one of , ; | and tab that the header
-            has most of.
-
-    >>> Csv("latin-1", ";")
-    Csv(encoding='iso8859-1', delimiter=';')
-    """
-
-    encoding: str = "utf-8"
-    delimiter: str | None = None
-
-    def __post_init__(self) -> None:
-        fill(self, encoding=_encoding(self.encoding))
-        if self.delimiter not in (None, *DELIMITERS):
-            signs = " ".join(map(repr, DELIMITERS))
-            raise SchemaError(f"delimiter = {self.delimiter!r} must be one of {signs}")
-
-
-def _encoding(name: object) -> str:
-    """The usual name of an encoding in which no letter can swallow the end of a line, or a refusal.
-
-    In others, a cell that is cut short could take the line after it with it, which is another person's.
-    """
-    try:
-        usual = codecs.lookup(name).name if isinstance(name, str) else ""
-    except (LookupError, ValueError):
-        usual = ""
-    if re.fullmatch(ENCODINGS, usual):
-        return usual.removesuffix("-sig")
-    raise SchemaError(
-        f"encoding = {name!r} must be utf-8, utf-16 or one with a byte for each letter, as latin-1 or cp1252"
-    )
-
-
 class Schema(Mapping[str, Kind]):
     """The columns a learner may ask about, in order, the privacy unit, and how CSV files are written.
 
     Args:
-        columns: the kind of each column.
-        unit: whose privacy is kept, if a person can have several rows.
+        columns: for every column its name and its kind: `Real`, `Integer`, `Category`, `Boolean` or `Date`.
+        unit: whose privacy is kept, if a person can have several rows; by default every row is a person.
         csv: how CSV files of the table are written, if not as usual.
-
-    Args:
-        columns: for every column its name and its kind: `Real`, `Integer`, `Category` or `Boolean`.
-        unit: whose privacy is kept; by default every row is a person.
 
     >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean()})
     >>> schema["age"].high
@@ -164,8 +118,7 @@ class Schema(Mapping[str, Kind]):
             raise SchemaError(f"a schema is a Schema, a dict or the path of a TOML file, not {given!r}")
         if all(isinstance(kind, Kind) for kind in given.values()):
             return cls(given)
-        unknown = set(given) - {"columns", "unit", "csv"}
-        if unknown:
+        if unknown := set(given) - {"columns", "unit", "csv"}:
             raise SchemaError(
                 f"a schema has [columns] and perhaps [unit] and [csv]; what is {sorted(unknown)}?"
             )
@@ -184,10 +137,8 @@ class Schema(Mapping[str, Kind]):
             raise SchemaError(f"cannot read the schema {str(path)!r}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise SchemaError(f"the schema {str(path)!r} is not a text in UTF-8") from None
-        holes = [
-            str(number) for number, line in enumerate(written.splitlines(), 1) if HOLE in line.split("#")[0]
-        ]
-        if holes:
+        lines = enumerate(written.splitlines(), 1)
+        if holes := [str(number) for number, line in lines if HOLE in line.split("#")[0]]:
             raise SchemaError(
                 f"{str(path)!r} still has holes ({HOLE}) where public facts belong: "
                 f"see line {', '.join(holes)}"
@@ -216,6 +167,11 @@ class Schema(Mapping[str, Kind]):
         """Names the schema: equal for equal schemas, on every machine."""
         return digest(json.dumps(self._kept))
 
+    @cached_property
+    def drops_missing(self) -> bool:
+        """Whether some column has rows left out of sums of it, because they miss its cell."""
+        return any(drops(kind) for kind in self._columns.values())
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """The columns that can be learned from or about: all but the one that says whose row it is.
@@ -235,6 +191,12 @@ class Schema(Mapping[str, Kind]):
                 f"{', '.join(self.attributes) or 'no others'}"
             )
         return self[name]
+
+    @property
+    def protected(self) -> str:
+        """Who is protected, in words."""
+        unit = self.unit
+        return "one row" if unit is None else f"a person ({unit.column}), with at most {unit.rows:,} rows,"
 
     @property
     def rows_per_unit(self) -> int:
@@ -260,6 +222,9 @@ class Schema(Mapping[str, Kind]):
 
     def __hash__(self) -> int:
         return hash(self.hash)
+
+    def _repr_html_(self) -> str:
+        return face(f"Schema: {self.protected} is protected", columns_grid(self._columns))
 
     def __repr__(self) -> str:
         others = {"unit": self.unit, "csv": self.csv}

@@ -195,13 +195,17 @@ def reading(what: str) -> Iterator[None]:
     try:
         yield
     except SulqError as refusal:
-        raise QueryError(_line(str(refusal))) from None
+        raise QueryError(one_line(str(refusal))) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
         raise QueryError(f"this is not the form of {what}") from None
 
 
-def _line(words: str) -> str:
-    """Words on one line, without the end of what would fill more than a few."""
+def one_line(words: str) -> str:
+    """Words on one line, without the end of what would fill more than a few.
+
+    >>> len(one_line("word\\n" * 1000))
+    501
+    """
     line = " ".join(words.split())
     return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…"
 

@@ -20,8 +20,8 @@ from tests.commands.people import write_people
 
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1"]
 STAYS = (
-    "sulq: interrupted; what was spent stays spent: the same run goes on from there, and pays for nothing "
-    "twice"
+    "sulq: interrupted; what was spent stays spent, and what it bought is kept: the same command again goes on "
+    "from there, and what was answered already is free"
 )
 INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 """Where tests run in the background, a shell may have told them to ignore interrupts."""
@@ -105,6 +105,63 @@ def test_who_interrupts_the_printing_has_the_files(
     assert main(["learn", "tree", *people, *TREE, "--report", str(report)]) == 130
     assert capsys.readouterr().err.splitlines()[-1] == STAYS
     assert report.exists()
+
+
+def test_an_interrupt_that_a_library_turns_into_an_error_is_still_one(tmp_path: Path) -> None:
+    """As when Ctrl-C is pressed while pandas is being imported."""
+    script = """
+import sys, time
+from sulq import cli
+
+def importing(*given, **named):
+    print("importing", flush=True)
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        raise AttributeError("partially initialized module") from None
+
+cli.draft = importing
+sys.exit(cli.main(sys.argv[1:]))
+"""
+    code, errors = interrupted(script, ["schema", "draft", "people.csv"], b"importing")
+    assert (code, errors) == (130, ["sulq: interrupted"])
+
+
+def test_a_table_is_interrupted_with_one_line_and_goes_on_for_free(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["table", *write_people(tmp_path), "--by", "income", "--epsilon", "1"]
+    code, errors = interrupted(SLOW_READING, command, b"reading")
+    assert (code, errors[-1]) == (130, STAYS)
+    assert main(command) == 0
+    with Ledger.read(tmp_path / "people.csv.ledger") as ledger:
+        assert ledger.spent == 1
+    assert main(command) == 0
+    assert "answered from the ledger" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["check", "dry run"])
+def test_what_spends_nothing_is_interrupted_without_a_word_of_spending(tmp_path: Path, name: str) -> None:
+    people = write_people(tmp_path, unit=True)
+    commands = {
+        "check": ["check", *people],
+        "dry run": ["learn", "kmeans", *people, "--k", "2", "--epsilon", "1", "--rows", "600", "--dry-run"],
+    }
+    script = """
+import sys, time
+from sulq.cli import main
+
+def slowly(*given, **named):
+    print("working", flush=True)
+    time.sleep(60)
+
+import sulq.commands.check, sulq.runs.run
+sulq.commands.check.inspect = sulq.runs.run.rehearse = slowly
+sys.exit(main(sys.argv[1:]))
+"""
+    code, errors = interrupted(script, commands[name], b"working")
+    assert (code, errors[-1]) == (130, "sulq: interrupted")
+    assert not (tmp_path / "people.csv.ledger").exists()
 
 
 def test_a_plan_that_is_interrupted_says_nothing_of_spending(

@@ -22,6 +22,7 @@ Captured = pytest.CaptureFixture[str]
 
 LEARNERS = {
     "tree": ["--label", "income == >50K", "--depth", "2", "--bins", "age=25,51,75"],
+    "additive": ["--label", "flu", "--refinements", "2", "--bins", "age=25,51,75"],
     "kmeans": ["--k", "2", "--features", "age,height"],
     "pca": ["--components", "1", "--norm", "1.5"],
     "perceptron": ["--label", "flu", "--iterations", "2", "--keep", "average"],
@@ -45,6 +46,7 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
     "tree": sulq.hypotheses.Tree,
     "kmeans": sulq.hypotheses.Centres,
     "pca": sulq.hypotheses.Components,
+    "additive": sulq.hypotheses.AdditiveModel,
     "perceptron": sulq.hypotheses.Halfspace,
     "conjunction": sulq.hypotheses.Rule,
     "parity": sulq.hypotheses.ParityRule,
@@ -116,7 +118,8 @@ def test_a_run_that_was_interrupted_goes_on_where_it_stopped(
     assert spent(tmp_path / "people.csv.ledger") == 50
     assert main(command) == 0
     assert spent(tmp_path / "people.csv.ledger") <= 100
-    first = capsys.readouterr().err.splitlines()[0]
+    warning, first, *_ = capsys.readouterr().err.splitlines()
+    assert warning.startswith("warning: ε = 100 promises next to nothing")
     assert "answered from the ledger" in first
 
 
@@ -182,6 +185,23 @@ def test_exact_answers_come_with_a_warning_and_no_ledger(
     assert said.err.startswith("EXACT ANSWERS, NO PRIVACY.")
     assert "must not be published" in report.read_text()
     assert not (tmp_path / "people.csv.ledger").exists()
+
+
+def test_pruning_decides_what_is_shown_and_not_what_is_kept_and_costs_nothing(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    command = ["learn", "tree", *people, *LEARNERS["tree"], "--epsilon", "1"]
+    shown, kept = [], []
+    for prune in ("--prune", "--no-prune"):
+        files = ["--json", str(tmp_path / prune), "--report", str(tmp_path / f"{prune}.html")]
+        assert main([*command, prune, *files]) == 0
+        shown.append(capsys.readouterr().out.count(" rows "))
+        kept.append((tmp_path / prune).read_text())
+    assert kept[0] == kept[1], "the second run is answered from the ledger"
+    tree = sulq.hypotheses.Tree.from_json(kept[0])
+    assert shown[0] <= shown[1]
+    assert tree.describe(prune=False).count(" rows, ") == len(tree.ends)
+    assert "±" in (tmp_path / "--prune.html").read_text()
 
 
 def test_the_ledger_is_where_a_curator_would_have_put_it(people: list[str], tmp_path: Path) -> None:

@@ -19,7 +19,11 @@ from sulq.commands.terminal import Listener, plain
 from sulq.ledger.ledger import Ledger
 from tests.commands.people import write_people
 
+SELECT = "SELECT income, count(*), median(age) FROM people GROUP BY income"
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1", "--share", "1/2"]
+
+UTF_8 = ("draft", "check as JSON")
+"""What is printed by these is for files, which are in UTF-8 whatever a terminal can show."""
 
 
 class Place:
@@ -37,6 +41,26 @@ class Place:
             "learn exactly": ["learn", "tree", *self.people, "--label", "flu", "--exact"],
             "rehearse": ["learn", "kmeans", *self.people, "--k", "2", "--epsilon", "1", "--dry-run"],
             "release": ["learn", "stump", *self.people, "--label", "flu", "--epsilon", "1", "--share", "1/4"],
+            "table": [
+                *(
+                    "table",
+                    *self.people,
+                    "--by",
+                    "income",
+                    "--mean",
+                    "age",
+                    "--epsilon",
+                    "1",
+                    "--share",
+                    "1/8",
+                ),
+                *("--csv", str(folder / "table.csv"), "--report", str(folder / "table.html")),
+            ],
+            "check": ["check", *self.people],
+            "check as JSON": ["check", *self.people, "--json"],
+            "select": ["sql", *self.people, SELECT, "--exact"],
+            "explain": ["sql", *self.people, f"EXPLAIN {SELECT}", "--epsilon", "1"],
+            "rehearse a select": ["sql", *self.people, SELECT, "--epsilon", "1", "--dry-run"],
             "plan": ["plan", "conjunction", "--dimension", "4", "--epsilon", "1", "--svg", str(self.svg)],
             "plan a tree": [
                 *("plan", "tree", "--schema", self.people[2], "--rows", "1000", "--label", "flu"),
@@ -103,13 +127,14 @@ def test_every_command_shows_what_it_can_on_a_terminal_that_lacks_letters(
     for name, command in place.commands.items():
         output, errors = streams(encoding)
         assert main(command) == (2 if name == "refused" else 0), name
-        shown = output.getvalue().decode(encoding) + errors.getvalue().decode(encoding)
+        files = "utf-8" if name in UTF_8 else encoding
+        shown = output.getvalue().decode(files) + errors.getvalue().decode(encoding)
         assert len(shown) > 20, name
         if name in ("learn", "plan"):
             assert "epsilon" in shown
         if name == "refused":
             assert "cannot read 'epsilon-" in shown
-    assert place.spent() == Fraction(3, 4)
+    assert place.spent() == Fraction(7, 8)
     assert "ε" in place.report.read_text(encoding="utf-8")
 
 
@@ -121,8 +146,9 @@ def test_every_command_ends_as_usual_when_nobody_reads(place: Place) -> None:
     assert place.report.read_text(encoding="utf-8").endswith("</html>\n")
     assert sulq.hypotheses.Tree.from_json(place.json.read_text()).origin.run
     assert place.svg.exists()
+    assert {"table.csv", "table.html"} <= {path.name for path in place.folder.iterdir()}
     assert {path.name for path in place.folder.glob("*parity.svg")} == {"masked-parity.svg", "parity.svg"}
-    assert place.spent() == Fraction(3, 4)
+    assert place.spent() == Fraction(7, 8)
 
 
 def test_a_check_that_fails_says_so_when_nobody_reads(place: Place) -> None:
@@ -160,10 +186,48 @@ def test_a_run_ends_quietly_when_its_reader_has_gone(place: Place) -> None:
 def test_a_run_whose_output_finds_no_room_has_written_its_files_and_says_so(place: Place) -> None:
     done = run(place, "learn", "> /dev/full")
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == b"sulq: cannot print: No space left on device"
+    assert done.stderr.splitlines()[-1] == (
+        b"sulq: cannot print: No space left on device; the same command again costs nothing"
+    )
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
     assert place.report.exists()
+
+
+def test_a_draft_that_goes_to_a_file_has_every_letter_whatever_the_locale(place: Place) -> None:
+    path = place.folder / "people.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("age,", "größe,", 1), encoding="utf-8")
+    for settings in (
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "cp1252"},
+    ):
+        done = run(place, "draft", **settings)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert '[columns."größe"]' in done.stdout.decode()
+
+
+def test_a_ledger_never_gets_the_number_of_a_stream_that_is_closed(place: Place) -> None:
+    """What a library prints to standard error would be written into the ledger."""
+    script = (
+        "import os, sys\n"
+        "from sulq import cli\n"
+        "from sulq.plans.watching import Watched\n"
+        "ask = Watched.ask\n"
+        "def noisy(self, *given):\n"
+        "    for number in (1, 2):\n"
+        "        os.lseek(number, 0, os.SEEK_SET)\n"
+        "        os.write(number, b'a warning of a library')\n"
+        "    return ask(self, *given)\n"
+        "Watched.ask = noisy\n"
+        "sys.exit(cli.main(sys.argv[1:]))\n"
+    )
+    command = [sys.executable, "-c", script, *place.commands["learn"]]
+    done = subprocess.run(
+        ["bash", "-c", '"$@" >&- 2>&-', "bash", *command], capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0
+    assert main(place.commands["verify"]) == 0
+    assert place.spent() == Fraction(1, 2)
 
 
 def test_help_is_cut_off_quietly(place: Place) -> None:

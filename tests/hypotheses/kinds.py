@@ -9,23 +9,28 @@ import numpy as np
 
 import sulq
 from sulq.hypotheses import (
+    AdditiveModel,
     Centres,
     Components,
     DependenceTree,
+    Effect,
     Halfspace,
     LinearModel,
     Origin,
     PairsRelease,
     ParityRule,
+    ResultSet,
     Rule,
     Selected,
     Tabulation,
     Tree,
 )
 from sulq.hypotheses.dependence import Dependence
+from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.pairs.columns import PairsColumn
 from sulq.hypotheses.pairs.release import PairsTable
+from sulq.hypotheses.result_rows import GroupAxis, Order, Output
 from sulq.hypotheses.tree import End, Split
 from sulq.queries.expressions import Constant
 from sulq.talk.answers import Answer, Axis
@@ -63,7 +68,34 @@ PAIRED = (
     PairsColumn("old", (), (), Answer(np.array([6.0, 4.0]), LAW)),
     PairsColumn("age", (18.0, 40.5, 65.0), (40.5,), Answer(np.array([1.0, 3.0, -1.0, 6.0]), LAW)),
 )
+RATIO = (FormulaStep("measure", 2), FormulaStep("number", 2.5), FormulaStep("/"), FormulaStep("round", 1))
+OUTPUTS = (Output("old", 0), Output("n", None, (FormulaStep("measure", 0),)), Output("pay", None, RATIO))
+RESULT = ResultSet(
+    SCHEMA,
+    ORIGIN,
+    "SELECT old, count(*) AS n, round(avg(income) / 2.5, 1) AS pay FROM p GROUP BY ROLLUP (old) HAVING …",
+    (col("old"),),
+    (GroupAxis(("false", "true"), "boolean"),),
+    col("age") > 3,
+    MEASURES,
+    OUTPUTS,
+    ((0,), ()),
+    (FormulaStep("measure", 0), FormulaStep("number", -3.0), FormulaStep(">")),
+    (Order(OUTPUTS[1], True, False), Order(OUTPUTS[0], False, True)),
+    2,
+    0,
+    TABLE,
+)
+EFFECTS = (
+    Effect(
+        sulq.bins("age", [18, 65]), (0.2, 0.5, 0.3), ((-1.0,), (0.125,), (0.5,)), ((0.5,), (0.1,), (0.0,))
+    ),
+    Effect(col("plan"), (0.5, 0.25, 0.25), ((0.0,), (2.0,), (-1e-3,)), ((0.25,), (0.5,), (1.0,))),
+)
 KINDS: dict[str, sulq.Hypothesis] = {
+    "additive": AdditiveModel(SCHEMA, ORIGIN, col("old"), (-1.5,), EFFECTS),
+    "additive_of_a_category": AdditiveModel(SCHEMA, None, col("plan"), (0.0, 0.5, -1.0), ()),
+    "additive_of_a_number": AdditiveModel(SCHEMA, None, col("income"), (0.25,), EFFECTS),
     "tree": Tree(SCHEMA, ORIGIN, col("plan"), (sulq.bins("age", [18, 40.5, 65]), col("old")), ROOT),
     "end": Tree(SCHEMA, None, col("old"), (), End(1, (3.0, 4.0))),
     "rule": Rule(SCHEMA, ORIGIN, (col("old"), ~(col("age") >= 65), col("plan") == "é")),
@@ -77,11 +109,15 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "dependence": DependenceTree(SCHEMA, ORIGIN, 1, DEPENDENCE),
     "pairs": PairsRelease(SCHEMA, ORIGIN, Answer(10.0), PAIRED, (PairsTable((0, 1), PAIR),)),
     "table": Tabulation(SCHEMA, ORIGIN, (col("old"),), col("age") > 3, MEASURES, True, TABLE),
+    "result_set": RESULT,
     "masked_parity": MaskedParityRule(
         masked_parity_schema(2), ORIGIN, ("x0", "x1"), "index", "switch", (1, 0), 1
     ),
 }
-LATER = ("table", "linear", "dependence", "pairs")
-"""Kinds that version 0 did not know."""
-FORMER = {name: Path(__file__).with_name("version_0") / f"{name}.json" for name in KINDS if name not in LATER}
-"""What version 0 wrote to a file."""
+LATER = ("table", "result_set", "linear", "dependence", "pairs")
+FORMER = {
+    name: Path(__file__).with_name("version_0") / f"{name}.json"
+    for name in KINDS
+    if name not in LATER and not name.startswith("additive")
+}
+"""What version 0 wrote to a file. It knew no tables, no pairs and no additive models."""

@@ -18,6 +18,7 @@ from tests.forms import check_reader, json_values, plain, refusal, tampered
 from tests.hypotheses.kinds import FORMER, KINDS, ORIGIN, SCHEMA
 
 WIRE = {
+    "AdditiveModel": "additive",
     "Centres": "centres",
     "Components": "components",
     "DependenceTree": "dependence tree",
@@ -27,6 +28,7 @@ WIRE = {
     "MaskedParityRule": "masked parity",
     "PairsRelease": "pairs",
     "ParityRule": "parity",
+    "ResultSet": "result set",
     "Rule": "rule",
     "Selected": "selected",
     "Tabulation": "table",

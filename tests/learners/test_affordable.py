@@ -21,9 +21,12 @@ LEARNERS: list[Learner[Any]] = [
     sulq.ID3("y", pick="counts"),
     sulq.KMeans(2, ["pay", "age"]),
     sulq.Perceptron("y"),
+    sulq.Additive("y"),
     sulq.PCA(1),
     sulq.SVD(1),
     sulq.Conjunction("y", share=1),
+    sulq.Select(sulq.classes.Conjunctions(["a", "b"]), "y"),
+    sulq.Table(["a", "b"]),
 ]
 
 
@@ -34,6 +37,7 @@ def test_a_learner_takes_its_whole_cost_or_nothing(learner: Learner[Any]) -> Non
     with pytest.raises(sulq.BudgetError) as refused:
         learner.learn(curator, "tree")
     assert (refused.value.requested, refused.value.remaining) == (10, 9)
+    assert str(refused.value) == "the charge of epsilon = 10 exceeds what is left, 9, by 1; it was not made"
     assert curator.spent == 1
     assert [run.name for run in curator.ledger.runs()] == ["main"]
 

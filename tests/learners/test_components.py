@@ -164,7 +164,8 @@ def test_a_private_hypothesis_holds_no_exact_statistic(people):
     assert found.variances != exact.variances and found.directions != exact.directions
     assert not set(found.variances) & set(exact.variances) and found.whole != exact.whole
     assert set(json.loads(found.to_json())) == {
-        "hypothesis", "is", "schema", "origin", "features", "mean", "directions", "variances", "whole"
+        "hypothesis", "is", "schema", "origin", "features", "mean", "directions", "variances", "whole",
+        "error", "angles",
     }  # fmt: skip
 
 

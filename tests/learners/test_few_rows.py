@@ -28,6 +28,10 @@ LEARNERS: dict[str, Any] = {
     "tree, multiway": sulq.ID3("y", split="multiway"),
     "tree, counts": sulq.ID3("y", pick="counts"),
     "tree of a category": sulq.ID3("town"),
+    "additive": sulq.Additive("y"),
+    "additive of a category": sulq.Additive("town"),
+    "additive of a number": sulq.Additive("pay"),
+    "additive of an expression": sulq.Additive(col("age") > 5),
     "clusters": sulq.KMeans(2),
     "one cluster": sulq.KMeans(1),
     "perceptron": sulq.Perceptron("y"),
@@ -40,6 +44,11 @@ LEARNERS: dict[str, Any] = {
     "table of all": sulq.Table(means=["pay"], where=col("a")),
     "pairs": sulq.Pairs(),
     "pairs with a label": sulq.Pairs(label="y"),
+    "select": sulq.Statement(
+        "SELECT town, count(*) AS n, avg(pay), median(age), sum(pay) / sum(age) AS r, quantile_disc(pay, 0.9) "
+        "FROM p WHERE a OR b GROUP BY ROLLUP (town) HAVING n < 1e9 ORDER BY r DESC, town"
+    ),
+    "select of all": sulq.Statement("SELECT count(*) FILTER (WHERE y) / count(*) AS r, sum(pay) FROM p"),
     "stumps": sulq.Select(sulq.classes.Stumps(), "y"),
     "thresholds": sulq.Select(sulq.classes.Thresholds("age", [1, 5]), "y"),
     "intervals": sulq.Select(sulq.classes.Intervals("pay", [1, 50]), "y"),

@@ -154,7 +154,9 @@ def test_a_run_is_resumed_at_no_cost_and_learns_the_same(tmp_path: Path) -> None
 def test_nothing_exact_is_on_a_private_hypothesis() -> None:
     points = blobs(1000)
     hypothesis = KMeans(4).learn(opened(points).curator(epsilon=1))
-    assert set(vars(hypothesis)) == {"schema", "origin", "features", "centres", "sizes"}
+    assert set(vars(hypothesis)) == {
+        "schema", "origin", "features", "centres", "sizes", "size_error", "errors"
+    }  # fmt: skip
     own = hypothesis.predict(pd.DataFrame(points, columns=["x", "y"]))
     # Whole sizes all right at once: noise of scale 30 and more misses them, but for a chance of 1e-6.
     assert hypothesis.sizes != tuple(np.bincount(own, minlength=4))

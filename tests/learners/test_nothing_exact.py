@@ -202,11 +202,21 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.KMeans(3, list(SIDES)), "1e-9"),
     (sulq.PCA(2, list(SIDES)), "1e-6"),
     (sulq.SVD(2, list(SIDES)), "1e-6"),
+    (sulq.Additive("y"), "1e-9"),
+    (sulq.Additive("a", list(FLAGS)), "1e-3"),
     (sulq.Perceptron("y", list(SIDES)), "1"),
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),
     (sulq.theory.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),
     (sulq.Table(["p", "q"], shares=["y"], medians=["a"], bins={"a": [20, 31]}, margins=True), "1e-9"),
     (sulq.Pairs(["p", "q", "a", "y"], bins={"a": [20, 31]}), "1e-9"),
+    (
+        sulq.Statement(
+            "SELECT p, q, count(*), sum(a), avg(b), sum(a) / sum(b) AS r, median(a), count(*) FILTER (WHERE y) AS n "
+            "FROM people GROUP BY CUBE (p, q) HAVING count(*) = count(*) ORDER BY avg(b)",
+            bins={"a": [20, 31]},
+        ),
+        "1e-6",
+    ),
     (sulq.Table(["p"], sums=[sulq.features("a")], means=[sulq.features("b")]), "1e-9"),
 ]
 

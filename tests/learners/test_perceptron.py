@@ -121,7 +121,8 @@ def test_a_private_hypothesis_holds_no_exact_statistic(people):
     exact, found = once.learn(people.exact()), once.learn(people.curator(epsilon=0.1))
     assert not set(exact.weights) & set(found.weights) and exact.intercept != found.intercept
     assert set(json.loads(found.to_json())) == {
-        "hypothesis", "is", "schema", "origin", "label", "features", "weights", "intercept", "values"
+        "hypothesis", "is", "schema", "origin", "label", "features", "weights", "intercept", "values",
+        "noise",
     }  # fmt: skip
 
 

@@ -33,6 +33,7 @@ def people(kind: str) -> TableSource:
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ID3": lambda: sulq.ID3("y"),
     "ID3 counts": lambda: sulq.ID3("y", pick="counts"),
+    "Additive": lambda: sulq.Additive("y"),
     "KMeans": lambda: sulq.KMeans(2),
     "Pairs": lambda: sulq.Pairs(),
     "PCA": lambda: sulq.PCA(1),
@@ -88,6 +89,7 @@ NAMED: dict[str, Callable[[], Any]] = {
     "Table's sums": lambda: sulq.Table(sums=["pid"]),
     "Table's quantiles": lambda: sulq.Table(quantiles={"pid": [0.5]}),
     "Table's condition": lambda: sulq.Table(where=PID > 0),
+    "Statement": lambda: sulq.Statement("SELECT pid, count(*) FROM p GROUP BY pid"),
     "ID3": lambda: sulq.ID3("y", ["pid"]),
     "ID3's label": lambda: sulq.ID3("pid"),
     "KMeans": lambda: sulq.KMeans(2, ["pid", "x"]),

@@ -34,3 +34,11 @@ def test_what_is_stored_under_a_questions_own_text_comes_first() -> None:
     assert ledger.release("tree", "new text", COST, never, formerly="old text") == "42"
     assert ledger.release("tree", "newest text", COST, lambda: "43", formerly="unknown text") == "43"
     assert [entry.question for entry in ledger.entries()][-1] == "newest text"
+
+
+def test_a_ledger_says_what_it_was_asked_first() -> None:
+    ledger = opened(None)
+    assert ledger.first_question is None
+    for question in ("first text", "second text"):
+        ledger.release("tree", question, COST, lambda: "42")
+        assert ledger.first_question == "first text"

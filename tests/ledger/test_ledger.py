@@ -13,6 +13,8 @@ import pytest
 
 from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.ledger import Ledger
+from sulq.ledger.sqlite_tables import SELECT
+from sulq.ledger.store import Transaction
 from tests.ledger.ledgers import COST, charged, never, opened, stored, token
 
 
@@ -241,3 +243,25 @@ def test_the_last_of_ten_thousand_releases_costs_no_more_than_the_first() -> Non
     pairs = [(seconds(ledger, i), seconds(young, i)) for i in range(500)]
     old_time, young_time = (statistics.median(times) for times in zip(*pairs, strict=True))
     assert old_time < 2 * young_time
+
+
+def test_the_entries_of_runs_are_found_by_the_index() -> None:
+    ledger = opened(None, total=10)
+    ledger.set_cap("run:a/x", Fraction(5))
+    for run in ("a/x", "b", "a/x", "a", "a/", "a/ä", "a0", "aa/x", "A/x"):
+        ledger.release(run, f"question {ledger.spent}", COST, token)
+    of_runs = [entry for entry in ledger.entries() if entry.kind != "cap"]
+    assert list(ledger.entries("a/x")) == [entry for entry in of_runs if entry.run == "a/x"]
+    assert list(ledger.entries("a/", begins=True)) == [
+        entry for entry in of_runs if entry.run.startswith("a/")
+    ]
+    assert [entry.kind for entry in ledger.entries("a/x")] == ["charge", "answer"] * 2
+    assert list(ledger.entries("c")) == list(ledger.entries("c", begins=True)) == []
+    with ledger._store.transaction(False) as transaction:
+        for begins in (False, True):
+            assert list(transaction.rows_of("a/", begins)) == list(
+                Transaction.rows_of(transaction, "a/", begins)
+            )
+    where = "WHERE kind != 'cap' AND run >= 'a/' AND run < 'a0' ORDER BY +number"
+    [plan, *_] = ledger._store.connection().execute(f"EXPLAIN QUERY PLAN {SELECT} {where}")
+    assert "USING INDEX once" in plan[3]

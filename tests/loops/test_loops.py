@@ -114,7 +114,11 @@ def test_no_code_is_counted_outside_of_the_table() -> None:
 def matrix(rng: np.random.Generator, n: int, width: int, kind: str) -> plain.Matrix:
     if kind == "members":
         return loops.Members(rng.integers(0, width, n), width)
-    dtype = {"shorts": np.int16, "doubles": np.float64}[kind.removeprefix("taken ")]
+    if kind.startswith("moved"):
+        columns = matrix(rng, n, width, kind.removeprefix("moved "))
+        assert not isinstance(columns, loops.Members)
+        return moving(rng, n, columns)
+    dtype = {"shorts": np.int16, "ints": np.int32, "doubles": np.float64}[kind.removeprefix("taken ")]
     if kind.startswith("taken"):
         longer = rng.integers(-32767, 32768, (2 * n + 1, width)).astype(dtype)
         return loops.Taken(list(longer.T), rng.integers(0, 2 * n + 1, n))
@@ -122,7 +126,56 @@ def matrix(rng: np.random.Generator, n: int, width: int, kind: str) -> plain.Mat
     return list(columns.T)  # columns with gaps between their rows
 
 
-kinds = st.sampled_from(["shorts", "doubles", "members", "taken shorts", "taken doubles"])
+def moving(rng: np.random.Generator, n: int, columns: Any) -> loops.Moved:
+    """Columns that move in one of many ways."""
+    width, codes = len(columns), int(rng.choice([1, 2, 16, 17, 256]))
+    low = rng.choice([-np.inf, -9000.0], width)
+    moves = loops.Moves(
+        rng.choice([1.0, 2.0], width),
+        rng.integers(-20_000, 20_000, (width, codes)).astype(np.float64),
+        low,
+        rng.choice([5000.0, np.inf], width),
+        rng.choice([1.0, 0.25], width),
+        finishing(rng, width) if rng.random() < 0.5 else None,
+    )
+    norms = [
+        loops.Norm(float(rng.choice([1, 0.5])), order, limit)
+        for order, limit in ((2, 9000.0), (1, 7000.5), (2, 0.25), (1, math.inf))
+        if rng.random() < 0.5
+    ]
+    return loops.Moved(
+        columns,
+        moves if rng.random() < 0.8 else None,
+        rng.integers(0, codes, n).astype(np.uint8) if codes > 1 else None,
+        rng.integers(-1, 2, n).astype(np.float64) if rng.random() < 0.5 else None,
+        norms,
+    )
+
+
+def finishing(rng: np.random.Generator, width: int) -> loops.Finish:
+    """Squares of small numbers, and numbers that are stretched by what is on no grid."""
+    squared = rng.random(width) < 0.3
+    return loops.Finish(
+        squared,
+        np.where(squared, 0.0, rng.choice([0.0, 0.5, -7.0], width)),
+        np.where(squared, 2.0**-17, rng.choice([1.0, 1 / 3, 0.7], width)),
+        rng.choice([1.0, 0.5, 2.0], width),
+    )
+
+
+kinds = st.sampled_from(
+    [
+        "shorts",
+        "ints",
+        "doubles",
+        "members",
+        "taken shorts",
+        "taken ints",
+        "taken doubles",
+        "moved shorts",
+        "moved taken ints",
+    ]
+)
 bounds = st.sampled_from([(-math.inf, math.inf), (-500.0, 2.0**20), (-math.inf, 77.0)])
 factors = st.sampled_from([1.0, 0.5, 2.0**-11, 3 * 2.0**-4, -5.0])
 every_step = st.builds(lambda factor, between: loops.Step(factor, *between), factors, bounds)
@@ -147,6 +200,77 @@ def test_products_are_the_same(
     weight = rng.integers(-9, 10, n).astype(np.float64) if weighed else None
     same(compiled.product(a, b, steps, weight), plain.product(a, b, steps, weight))
     same(np.triu(compiled.gram(a, steps, weight)), np.triu(plain.gram(a, steps, weight)))
+
+
+@built
+@given(st.integers(0, 2**32), rows, st.integers(1, 9), kinds)
+def test_matrices_are_written_alike(seed: int, n: int, width: int, kind: str) -> None:
+    columns = matrix(np.random.default_rng(seed), n, width, kind)
+    same(compiled.written(columns, np.empty((width, n))), plain.written(columns, np.empty((width, n))))
+    with pytest.raises(ValueError):
+        compiled.written(columns, np.empty((width + 1, max(n, compiled.STRIP))))
+
+
+def test_rows_are_no_longer_than_their_norm() -> None:
+    rows_of = loops.Moved([np.array([3.0, 300.0]), np.array([4.0, -400.0])], norms=[loops.Norm(1.0, 2, 10.0)])
+    assert loops.written(rows_of, np.empty((2, 2))).tolist() == [[3.0, 6.0], [4.0, -8.0]]
+
+
+@built
+@given(
+    st.integers(0, 2**32),
+    rows,
+    st.integers(1, 9),
+    st.integers(1, 9),
+    kinds,
+    kinds,
+    st.lists(every_step, max_size=3),
+    st.booleans(),
+    st.sampled_from([1, 2, 3, 300, compiled.LINES, compiled.LINES + 1]),
+    st.sampled_from([np.uint16, np.int64]),
+)
+def test_products_of_groups_are_the_same(
+    seed: int,
+    n: int,
+    high: int,
+    wide: int,
+    left: str,
+    right: str,
+    steps: list[loops.Step],
+    weighed: bool,
+    size: int,
+    dtype: Any,
+) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = matrix(rng, n, high, left), matrix(rng, n, wide, right)
+    code = rng.integers(0, size, n).astype(dtype)
+    weight = rng.integers(-9, 10, n).astype(np.float64) if weighed else None
+    about = (code, size, steps, weight)
+    same(compiled.grouped_product(a, b, *about), plain.grouped_product(a, b, *about))
+    same(
+        np.triu(compiled.grouped_product(a, a, *about)),
+        np.triu(plain.grouped_product(a, a, *about)),
+    )
+
+
+@built
+def test_products_of_many_rows_in_groups_are_the_same() -> None:
+    rng = np.random.default_rng(0)
+    for n, width, size in ((2 * compiled.LINES + 700, 5, 70), (3000, 300, 2), (compiled.LINES + 1, 18, 9000)):
+        columns, code = matrix(rng, n, width, "shorts"), rng.integers(0, size, n)
+        few = matrix(rng, n, 2, "doubles")
+        same(
+            compiled.grouped_product(few, columns, code, size),
+            plain.grouped_product(few, columns, code, size),
+        )
+
+
+@built
+def test_a_group_that_there_is_not_is_refused() -> None:
+    column = [np.array([1.0, 2.0])]
+    for code in ([0, 2], [0], [-1, 0]):
+        with pytest.raises(ValueError):
+            compiled.grouped_product(column, column, np.array(code), 2)
 
 
 def test_a_product_takes_its_steps_on_every_row() -> None:

@@ -7,7 +7,7 @@ the same; and what is refused is refused before a row is read and before anythin
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import Denoised
 from sulq.talk.laws import Within
+from tests.serve.services import Curators, curators
 
 ROWS = 4_000
 RARE = 1e-9
@@ -122,6 +123,31 @@ def curator(**settings: Any) -> Callable[[sulq.Source], Any]:
     return lambda source: source.curator(**settings)
 
 
+SERVERS: list[Curators] = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A server in a thread, for all that is asked over the wire."""
+    with curators(tmp_path_factory.mktemp("server")) as server:
+        SERVERS.append(server)
+        yield
+    SERVERS.clear()
+
+
+def remote(part: str | None = None, **settings: Any) -> Callable[[sulq.Source], Any]:
+    """A curator who is asked over the wire."""
+
+    def make(source: sulq.Source) -> Any:
+        [server] = SERVERS
+        connected = server.connect(source.curator(**settings))
+        asked: Any = connected if part is None else connected.part(part)
+        asked.source = source
+        return asked
+
+    return make
+
+
 CASES: dict[str, Case] = {
     "exact": Case(lambda source: source.exact(), by="", spends=False),
     "curator in epsilon": Case(curator(epsilon=8)),
@@ -138,6 +164,16 @@ CASES: dict[str, Case] = {
     ),
     "chunks": Case(curator(epsilon=8, answering="chunks", queries=20), by="", sampled=True),
     "printed chunks": Case(curator(epsilon=80, answering="printed", queries=20), by="", sampled=True),
+    "remote curator": Case(remote(epsilon=8)),
+    "remote curator in rho": Case(remote(rho=4)),
+    "remote curator by tolerances": Case(remote(epsilon=8), by="tolerance"),
+    "remote curator, two rows a person": Case(remote(epsilon=8), schema={"unit": sulq.Unit("who", 2)}),
+    "remote curator of a part": Case(remote("1/2", epsilon=8)),
+    "remote sulq-laplace": Case(
+        remote(epsilon=8, calibration="sulq-laplace", queries=99), by="", choices=False
+    ),
+    "denoised remote curator": Case(lambda s: remote(epsilon=8)(s).denoised("y", 0), choices=False),
+    "watched remote curator": Case(lambda source: Watched(remote(epsilon=8)(source))),
     "crowd": Case(lambda source: source.crowd(epsilon=4)),
     "the paper's crowd": Case(lambda source: source.crowd(epsilon=4, method="paper")),
     "crowd by tolerances": Case(lambda source: source.crowd(epsilon=4), by="tolerance"),

@@ -68,3 +68,28 @@ def test_chunks_that_version_0_took_are_taken_again(tmp_path: Path) -> None:
         curator.ledger.release("r", former, Fraction(0), lambda stored=stored: stored)
     assert [answer.value for answer in curator.ask(round_, run="r")] == [28, 32]
     assert curator.left == 2
+
+
+def test_no_former_text_is_made_for_a_ledger_that_todays_version_began(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Version 0 cannot write in it, and the text costs more than many an answer."""
+    curator = sulq.open({"b": [True, False]}, {"b": sulq.Boolean()}).curator(epsilon=1)
+    monkeypatch.setattr("sulq.oracles.curator.former_data", lambda form: 1 / 0)
+    for share in (0.25, 0.5):
+        round_ = sulq.Round([sulq.count(where="b")], share=share)
+        assert curator.afford(round_)
+        curator.ask(round_)
+    assert curator.spent == Fraction(3, 4)
+
+
+def test_a_question_of_version_0_is_found_after_others_of_today(tmp_path: Path) -> None:
+    first, later, new = (sulq.Round([sulq.count(where="b")], share=share) for share in (0.125, 0.25, 0.5))
+    curator = sulq.open({"b": [True, False]}, {"b": sulq.Boolean()}).curator(
+        epsilon=1, ledger=tmp_path / "people.ledger"
+    )
+    for round_ in (first, later):
+        former = canonical({"round": former_form(round_), "allowance": "1"})
+        curator.ledger.release("r", former, Fraction(1, 8), lambda: '{"sums": [[171]], "choices": []}')
+    curator.ask(new, run="r")
+    assert [curator.ask(round_, run="r")[0].value for round_ in (first, later)] == [171, 171]

@@ -127,6 +127,7 @@ def test_a_round_without_share_or_tolerance_is_refused() -> None:
         sulq.Perceptron("sick"),
         sulq.Conjunction("sick", [col("age") > 50], share=1),
         sulq.Table(["sick"], medians=["age"]),
+        sulq.Statement("SELECT sick, median(age), avg(age) FROM p GROUP BY sick"),
     ],
 )
 def test_every_learner_runs_on_it_unchanged(learner: sulq.Learner) -> None:

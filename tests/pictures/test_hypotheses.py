@@ -14,9 +14,12 @@ import pytest
 from rich.console import Console
 
 import sulq
+from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
 from sulq.hypotheses.dependence import Dependence, DependenceTree
+from sulq.hypotheses.effect import Effect
+from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
 from sulq.hypotheses.linear import LinearModel
@@ -24,6 +27,8 @@ from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.pairs.columns import PairsColumn
 from sulq.hypotheses.pairs.release import PairsRelease, PairsTable
+from sulq.hypotheses.result_rows import GroupAxis, Output
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.rules import ONE, ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import End, Split, Tree
@@ -60,6 +65,12 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
         return Components(schema, ORIGIN, names, (0.0,) * len(names), (loadings, loadings), (0.4, 0.1), 1.0)
     if kind is Halfspace:
         return Halfspace(schema, ORIGIN, names[0], names, loadings, -0.5, (names[0], names[-1]))
+    if kind is AdditiveModel:
+        effects = [
+            Effect(sulq.bins(name, [0, 5]), (0.5, 0.3, 0.2), ((-loading,), (0.0,), (loading,)), ((0.1,),) * 3)
+            for name, loading in zip(names, loadings, strict=True)
+        ]
+        return AdditiveModel(schema, ORIGIN, sulq.col("sick"), (-0.5,), tuple(effects))
     if kind is MaskedParityRule:
         return MaskedParityRule(schema, ORIGIN, names, "sick", "sick", (1,) * len(names), 0)
     if kind is ParityRule:
@@ -70,7 +81,7 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
         rule = Rule(schema, None, tuple(sulq.col(name) > 1 for name in names))
         return Selected(schema, ORIGIN, rule.expression, rule.describe())
     if kind is LinearModel:
-        return LinearModel(schema, ORIGIN, "height", names, loadings, loadings, 0.5)
+        return LinearModel(schema, ORIGIN, "height", names, loadings, tuple(map(abs, loadings)), 0.5)
     if kind is DependenceTree:
         root = Dependence(sulq.bins(names[0], [0]), None, ((0.5, 0.5),))
         rest = [Dependence(sulq.bins(name, [1]), 0, ((0.5, 0.5), (0.25, 0.75))) for name in names[1:]]
@@ -81,13 +92,21 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
         columns = tuple(PairsColumn(name, (1.0,), (1.0,), counts) for name in (*names, "height"))
         tables = tuple(PairsTable((place, place + 1), table) for place in range(len(names)))
         return PairsRelease(schema, ORIGIN, Answer(100.0), columns, tables)
-    if kind is Tabulation:
+    if kind in (Tabulation, ResultSet):
         schema = sulq.Schema({"is": sulq.Category(list(names), missing=names[0])} | dict(schema))
         measures = (Measure("count"), *(Measure("sum", sulq.col(name)) for name in names))
         axes, law = (Axis("column 'is'", names),), Noise("laplace", Fraction(3), Fraction(1), len(names))
         answer = Answer(np.arange(len(names)) * 4.0 - 2, law, axes)
         asked = tuple(Asked(measure.value, (0,), (), answer) for measure in measures)
-        return Tabulation(schema, ORIGIN, (sulq.col("is"),), None, measures, False, asked)
+        by = (sulq.col("is"),)
+        if kind is Tabulation:
+            return Tabulation(schema, ORIGIN, by, None, measures, False, asked)
+        sums = (Output(name, None, (FormulaStep("measure", place),)) for place, name in enumerate(names, 1))
+        columns, groups = (Output("is", 0), *sums), (GroupAxis(names),)
+        text = f"SELECT {', '.join(names)}"
+        return ResultSet(
+            schema, ORIGIN, text, by, groups, None, measures, columns, ((0,),), (), (), None, 0, asked
+        )
     levels = sulq.Category([str(i) for i in range(len(names))], missing="0")
     schema = sulq.Schema({names[0]: levels, "is": sulq.Category(list(names), missing=names[0])})
     ends = tuple(End(i, tuple(float(i + j) for j in range(len(names)))) for i in range(len(names)))

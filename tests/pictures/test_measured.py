@@ -59,3 +59,29 @@ def test_what_is_too_much_to_draw_is_said_and_named_when_pointed_at() -> None:
 
 def test_nothing_but_zeros_can_be_drawn() -> None:
     assert len(boxes(drawn(MeasuredBar("A", 0.0, 0.0, 0.0, True)))) == 1
+
+
+def test_long_labels_stand_above_their_bars_a_line_for_each_group() -> None:
+    long = "Department of internal medicine and gastroenterology"
+    root = drawn(MeasuredBar(f"{long} · malignant neoplasm", 3.0, 2.0, 4.0, True))
+    [box] = boxes(root)
+    lines = {text.text: float(text.attrib["y"]) for text in root.iter(f"{SVG}text")}
+    assert lines[long] < lines["malignant neoplasm"] < float(box["y"]) and float(box["x"]) == 0
+
+
+def test_what_is_exact_needs_no_legend_and_shares_are_percent() -> None:
+    exact = MeasuredPanel("share sick", (MeasuredBar("A", 0.25, 0.25, 0.25, True),), shares=True)
+    words = "\n".join(ET.fromstring(measured.picture("sick", [exact], 30)).itertext())
+    assert "25 %" in words and "95 %" not in words
+
+
+def test_numbers_have_the_digits_that_their_error_leaves() -> None:
+    panel = MeasuredPanel("mean", ())
+    assert panel.shown(MeasuredBar("A", 3747.26, 3500.0, 4000.0, True)) == "3,747"
+    assert panel.shown(MeasuredBar("A", -0.12345, -0.13, -0.11, True)) == "−0.123"
+
+
+def test_lines_that_are_cut_off_are_explained() -> None:
+    words = "\n".join(drawn(MeasuredBar("A", 1.0, -1e9, 1e9, False)).itertext())
+    assert "lines without an end go on" in words
+    assert "without an end" not in "\n".join(drawn(*BARS).itertext())

@@ -125,7 +125,7 @@ def choices(draw: st.DrawFn, depth: int) -> Node:
 
 @st.composite
 def scalars(draw: st.DrawFn, depth: int) -> Node:
-    match draw(st.integers(0, 1 if depth == 0 else 11)):
+    match draw(st.integers(0, 1 if depth == 0 else 12)):
         case 0:
             return sulq.col(draw(st.sampled_from(NUMERIC)))
         case 1:
@@ -149,6 +149,8 @@ def scalars(draw: st.DrawFn, depth: int) -> Node:
             vector = draw(vectors(depth - 1))
             weights = [draw(constants) for _ in range(Scope(SCHEMA).number(vector).width)]
             return sulq.dot(vector, draw(st.sampled_from([vector, weights])))
+        case 11:
+            return sulq.logistic(draw(scalars(depth - 1)))
         case 10:
             born = sulq.col("t")
             return draw(st.sampled_from([born.year(), born.month(), born.years_at("2021-07-01")]))
@@ -158,7 +160,7 @@ def scalars(draw: st.DrawFn, depth: int) -> Node:
 
 @st.composite
 def vectors(draw: st.DrawFn, depth: int) -> Node:
-    match draw(st.integers(0, 3 if depth == 0 else 12)):
+    match draw(st.integers(0, 3 if depth == 0 else 13)):
         case 0:
             return sulq.vector(*draw(st.lists(scalars(depth), min_size=1, max_size=4)))
         case 1:
@@ -185,6 +187,8 @@ def vectors(draw: st.DrawFn, depth: int) -> Node:
             return sulq.clip_norm(draw(vectors(depth - 1)), bound, order)
         case 10:
             return Only(draw(conditions(0)), draw(vectors(depth - 1)))
+        case 12:
+            return sulq.logistic(draw(vectors(depth - 1)))
         case 11:
             inner = draw(vectors(depth - 1))
             return sulq.where(draw(conditions(0)), inner, inner * -2)

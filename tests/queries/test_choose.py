@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,15 +20,19 @@ def scores(
     return choice.scores(people.sums(choice.parts), scope)
 
 
-@pytest.mark.parametrize("score", ["majority", "purity"])
+@pytest.mark.parametrize("score", ["majority", "purity", (1, 7, 3)])
 @pytest.mark.parametrize("labels", [2, 3])
-def test_a_row_moves_every_score_the_same_way_by_no_more_than_its_steps(score: str, labels: int) -> None:
+def test_a_row_moves_every_score_the_same_way_by_no_more_than_its_steps(
+    score: Literal["majority", "purity"] | tuple[int, ...], labels: int
+) -> None:
     """Every table of up to three rows of two values and two or three labels, and every row added to it."""
+    score = score[:labels] if isinstance(score, tuple) else score
     schema = sulq.Schema({"a": sulq.Integer(0, 1), "b": sulq.Integer(0, 1), "y": sulq.Integer(0, labels - 1)})
     scope = Scope(schema)
-    choice = sulq.choose(["a", "b"], label="y", score=score)  # type: ignore[arg-type]
+    choice = sulq.choose(["a", "b"], label="y", score=score)
     steps = choice.steps(scope)
-    assert steps == (1 if score == "majority" else labels + 4)
+    claimed = {"majority": 1, "purity": labels + 4}
+    assert steps == (7 * (labels + 3) if isinstance(score, tuple) else claimed[score])
     assert choice.moves(scope, "replace") == choice.size(scope) == steps
     kinds = list(itertools.product(range(2), range(labels)))
     largest = 0
@@ -60,3 +65,28 @@ def test_a_choice_is_read_back_with_its_score() -> None:
     assert sulq.queries.reading.parse_round(asked.canonical) == asked
     with pytest.raises(sulq.QueryError, match="purity"):
         sulq.choose(["a"], label="y", score="gain")  # type: ignore[arg-type]
+
+
+def test_weights_see_rates_change_where_one_label_is_rare() -> None:
+    """Rates of 2 % and 18 %: far from the quarter and the half at which the other scores see anything."""
+    y = np.r_[np.ones(20), np.zeros(980), np.ones(180), np.zeros(820)].astype(bool)
+    telling, idle = np.arange(2000) < 1000, np.arange(2000) % 2 == 0
+    kinds = {name: sulq.Boolean() for name in ("idle", "telling", "y")}
+    people = sulq.open({"idle": idle, "telling": telling, "y": y}, kinds)
+    for score, best in (("majority", 0), ("purity", 0), ((1, 9), 1)):
+        [which] = people.exact().ask(sulq.Round([sulq.choose(["idle", "telling"], label="y", score=score)]))  # type: ignore[arg-type]
+        assert which.value == best
+
+
+def test_weights_are_read_back_and_those_that_make_no_sense_are_refused() -> None:
+    weighed = sulq.Round([sulq.choose(["a"], label="y", score=(1, 7))], share=1)
+    assert weighed.form["queries"][0]["score"] == [1, 7]
+    assert sulq.queries.reading.parse_round(weighed.canonical) == weighed
+    wrong: list[Any] = [(), (0, 1), (1, 1001), (1.5, 2), (True, 2), [1, 7], None]
+    for score in wrong:
+        with pytest.raises(sulq.QueryError, match="a whole weight from 1 to 1000 for each label"):
+            sulq.choose(["a"], label="y", score=score)
+    people = sulq.open({"a": [1], "y": [1]}, {"a": sulq.Boolean(), "y": sulq.Boolean()})
+    for oracle in (people.exact(), people.curator(epsilon=1)):
+        with pytest.raises(sulq.QueryError, match="there are 2 labels, and the score has 3 weights"):
+            oracle.ask(sulq.Round([sulq.choose(["a"], label="y", score=(1, 2, 3))], share=1))

@@ -44,6 +44,7 @@ EVERY_NODE: list[Node] = [
     sulq.nearest(X, [[0, 0], [1, 1]]),
     sulq.cross("c", "d"),
     sulq.one_hot("c"),
+    sulq.logistic(col("r")),
     sulq.lookup("c", [1, 2, 3, 4]),
     sulq.parity(["b", col("d") == "yes"], [1, 0]),
     sulq.features(col("r") + 1),

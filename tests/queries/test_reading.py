@@ -39,6 +39,7 @@ WIRE = {
     "Function": "function",
     "Gram": "gram",
     "Known": "known",
+    "Logistic": "logistic",
     "Lookup": "lookup",
     "Multiply": "multiply",
     "Nearest": "nearest",
@@ -66,7 +67,10 @@ def asked(draw: st.DrawFn) -> Question:
         return sulq.choose([sulq.total(draw(scalars(1))), sulq.count(where="b")], weight="2/3")
     candidates = draw(st.lists(choices(1), min_size=1, max_size=3))
     return sulq.choose(
-        candidates, label="d", by=draw(choices(0)), score=draw(st.sampled_from(["majority", "purity"]))
+        candidates,
+        label="d",
+        by=draw(choices(0)),
+        score=draw(st.sampled_from(["majority", "purity", (1, 9)])),
     )
 
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from html.parser import HTMLParser
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from sulq.plans.watching import Watched
 from sulq.privacy.budget import budget
 from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
 from sulq.runs.report import report
+from sulq.runs.run import Run
 
 VOID = {"meta", "br", "rect", "line", "path", "circle"}
 HOSTILE = ['<script>alert("1")</script>', "[bold]b[/bold]", "a & b", "'\"><img src=x onerror=y>"]
@@ -164,3 +167,86 @@ def test_the_odds_of_a_guess_grow_by_no_more_than_the_promise() -> None:
     told = " ".join(promise_in_words(budget(epsilon=1), "add-remove", schema))
     assert "gave a guess that they are there a chance of 10 %, can give it at most 24 % afterwards" in told
     assert "one person (who) with all of the rows that count, at most 3" in told
+
+
+def learned(learner: sulq.Learner[sulq.Hypothesis], **terms: str | int) -> str:
+    """The report of a run on the sample."""
+    return report(Run(learner, sulq.randhie(), budget(**terms)).learn(), "A page")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("terms", "after"),
+    [({"epsilon": 1}, 24), ({"epsilon": "0.1"}, 11), ({"rho": "0.01"}, 20), ({"epsilon": 9}, 100)],
+)
+def test_a_report_opens_with_what_was_learned_and_what_the_promise_means(
+    terms: dict[str, str | int], after: int
+) -> None:
+    page = learned(sulq.ID3("bought_drugs", ["plan", "sex"], depth=1), **terms)
+    words = Page(page).text
+    headline, meaning = (
+        words.index("bought_drugs is"),
+        words.index("means: someone who knows everybody else's"),
+    )
+    assert headline < meaning < words.index("What was learned") < words.index("What was asked")
+    assert f"can give it at most {after} in 100 after reading this page" in words
+    assert f"at most {after} in 100</text>" in page
+    assert ("but for a chance of one in a million" in words) == ("rho" in terms)
+    assert ("says next to nothing" in words) == (after == 100)
+
+
+def test_a_report_says_what_became_of_missing_cells() -> None:
+    kinds = {"age": sulq.Integer(0, 99), "cost": sulq.Real(0, 9), "sick": sulq.Boolean()}
+    dropped = {"cost": sulq.Real(0, 9, drop_missing=True), "sick": sulq.Boolean(drop_missing=True)}
+    for given, words in (
+        (kinds, "missing ones became a public constant."),
+        (kinds | dropped, "a public constant; tables, sums and means of cost and sick leave them out."),
+    ):
+        source = sulq.open({"age": [3], "cost": [None], "sick": [None]}, given)
+        assert words in report(Run(sulq.Table(means=["cost"]), source, budget(1)).learn(), "people")
+
+
+def test_a_report_is_dated_and_says_which_version_wrote_it() -> None:
+    words = Page(report(outcome(), "A tree")).text
+    assert f"learned by sulq {version('sulq')} (ID3) · written on {date.today().isoformat()}" in words
+
+
+def test_a_report_flags_what_is_within_the_noise() -> None:
+    centres = learned(sulq.KMeans(9, ["age", "income"]), epsilon="0.01")
+    assert "are within the noise: their sizes and their centres are guesses." in centres
+    table = learned(sulq.Table(by=["plan", "health"]), epsilon="0.01")
+    assert "are within the noise (in grey)." in table
+    # Nine clusters and twenty cells, all of whose counts noise of thousands of rows has drowned.
+    for page in (centres, table):
+        assert page.index("within the noise") < page.index("What was learned")
+
+
+def test_a_report_says_how_to_check_it() -> None:
+    words = " ".join(Page(report(outcome(), "A tree")).text.split())
+    assert "sulq ledger verify people.ledger recomputes every sum and every hash" in words
+    assert "shows what the run a run was charged" in words
+    memory = Page(learned(sulq.ID3("bought_drugs", ["plan"], depth=1), epsilon=1)).text
+    assert "kept in memory, so nobody can check" in memory
+
+
+def test_a_report_can_be_read_in_the_dark_and_on_a_phone() -> None:
+    page = report(outcome(), "A tree")
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
+    assert "prefers-color-scheme: dark" in page
+    assert "max-width: 40rem" in page
+    # Where there is no room for headings, every cell names itself.
+    assert page.count('data-name="95 % error"') == len(outcome().asked)
+
+
+@pytest.mark.parametrize("kind", ["crowd", "sample"])
+def test_a_report_of_reports_says_what_they_promise(kind: str) -> None:
+    people = sulq.randhie()
+    watched = Watched(people.crowd(epsilon=4) if kind == "crowd" else people.sample())
+    tree = sulq.ID3("bought_drugs", ["plan", "sex"], depth=1).learn(watched)
+    assert tree.origin is not None
+    page = Page(report(Outcome(tree, tuple(watched.asked), None, tree.origin, people.schema), "A tree"))
+    assert ("ε = 4 (pure, local): every person randomized what they reported" in page.text) == (
+        kind == "crowd"
+    )
+    assert ("Averages of a sample: there is no privacy" in page.text) == (kind == "sample")
+    assert "Exact answers" not in page.text
+    assert "95 % error" in page.text

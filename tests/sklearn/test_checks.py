@@ -17,9 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sulq.sklearn
 
-COUNTS, MOMENTS = 1e10, 1e16
-"""Sums of products have finer steps than counts, and need a larger epsilon for the noise to vanish."""
+COUNTS, NUMBERED, MOMENTS = 1e10, 1e13, 1e16
+"""Sums of numbers have finer steps than counts, and those of products finer ones still: epsilon must be larger for
+the noise to vanish."""
 SIDES = (-5, 5)
+NUMBERS = "an error about a number of y would depend on a row: one that is not finite has an outcome"
 LABELS = "labels_ would keep the cluster of every row; predict says it of rows that one may see"
 
 
@@ -33,6 +35,14 @@ class Seeded:
 
 
 class TreeClassifier(Seeded, sulq.sklearn.TreeClassifier):
+    pass
+
+
+class AdditiveClassifier(Seeded, sulq.sklearn.AdditiveClassifier):
+    pass
+
+
+class AdditiveRegressor(Seeded, sulq.sklearn.AdditiveRegressor):
     pass
 
 
@@ -62,6 +72,8 @@ class TruncatedSVD(Seeded, sulq.sklearn.TruncatedSVD):
 
 ESTIMATORS: list[Any] = [
     TreeClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
+    AdditiveClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y", refinements=1),
+    AdditiveRegressor(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000), refinements=1),
     PerceptronClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
     SelectClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
@@ -78,6 +90,8 @@ def first_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def exemptions(estimator: Any) -> dict[str, str]:
+    if isinstance(estimator, AdditiveRegressor):
+        return {"check_supervised_y_no_nan": NUMBERS}
     return {"check_clustering": LABELS} if isinstance(estimator, KMeans) else {}
 
 

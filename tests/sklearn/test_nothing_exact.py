@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 
 import sulq.sklearn
 from tests.learners.test_nothing_exact import FLAGS, MEANS, SECRETS, SIDES, TABLE
@@ -17,6 +17,8 @@ CLASSES = {"classes": [False, True], "neighbours": "add-remove"}
 BOUNDS = {"bounds": SIDES, "neighbours": "add-remove"}
 ESTIMATORS: list[Any] = [
     sulq.sklearn.TreeClassifier(epsilon="1e-12", bounds=SIDES, depth=3, **CLASSES),
+    sulq.sklearn.AdditiveClassifier(epsilon="1e-9", bounds=SIDES, **CLASSES),
+    sulq.sklearn.AdditiveRegressor(epsilon="1e-3", target=(0, 1), **BOUNDS),
     sulq.sklearn.PerceptronClassifier(epsilon=1, bounds=SIDES, **CLASSES),
     sulq.sklearn.ConjunctionClassifier(epsilon="1e-9", **CLASSES),
     sulq.sklearn.SelectClassifier(epsilon="1e-9", bounds=SIDES, size=3, bins=4, **CLASSES),
@@ -34,7 +36,7 @@ def table_for(estimator: Any, frame: Any) -> tuple[Any, Any]:
     names = FLAGS if isinstance(estimator, sulq.sklearn.ConjunctionClassifier) else tuple(SIDES)
     columns = {name: TABLE[name] for name in names}
     given = np.stack(list(columns.values()), axis=1) if frame is np.ndarray else frame(columns)
-    return given, TABLE["y"] if is_classifier(estimator) else None
+    return given, TABLE["y"] if is_classifier(estimator) or is_regressor(estimator) else None
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, np.ndarray])

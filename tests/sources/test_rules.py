@@ -197,3 +197,13 @@ def test_rules_for_categories_that_make_no_sense_are_refused(
 def test_values_that_fold_into_each_other_are_refused() -> None:
     with pytest.raises(sulq.errors.SchemaError, match="by its rules 'A' would stand for both 'a' and 'A'"):
         sulq.Category(["a", "A"], fold_case=True)
+
+
+@pytest.mark.parametrize("spelling", ["1.0", "01", "1e0"])
+def test_an_alias_that_is_another_value_as_a_number_is_refused(spelling: str) -> None:
+    """Numbers are compared as numbers: such an alias was ignored without a word."""
+    with pytest.raises(sulq.errors.SchemaError, match="would stand for both '1' and '2'"):
+        sulq.Category([1, 2], aliases={spelling: "2"})
+    assert sulq.Category([1, 2], aliases={"3.0": "2", spelling: "1"}).meant("3.0") == "2"
+    assert sulq.Category(["1", "b"], aliases={spelling: "b"}).meant(spelling) == "b"
+    assert sulq.Category(["1", spelling]).values == ("1", spelling), "without aliases nothing changes"

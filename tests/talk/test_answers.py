@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +21,7 @@ import sulq
 from sulq.local.tails import Bounded, LaplaceMeans
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import BestOf, Gap
+from sulq.talk.columns import html_table
 from sulq.talk.combined import WeightedSums
 from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
@@ -38,6 +40,7 @@ ROUND = sulq.Round(
         sulq.mean("pay"),
         sulq.choose(["a", "b"], label="y", by="age"),
         sulq.choose(["a", "b"], label="y", score="purity"),
+        sulq.choose(["a", "b"], label="y", by="age", score=(1, 4)),
         sulq.choose([sulq.count(where=col("a")), sulq.count(where=col("b"))]),
     ],
     share=1,
@@ -296,3 +299,10 @@ def test_without_pandas_polars_makes_the_frame_and_without_both_an_error_says_so
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(sulq.SulqError, match="neither pandas nor polars is installed"):
         Answer(3.0).to_frame()
+
+
+def test_in_html_a_number_and_its_error_stay_on_one_line() -> None:
+    page = html_table(["ward", "cost"], [["a long name", "1,000 ± 20"]], [[False, False]], 1, "")
+    name, number = re.findall(r"<td style=\"([^\"]*)\"", page)
+    assert "nowrap" in number and "nowrap" not in name
+    assert page.startswith('<div style="overflow-x:auto">'), "a wide table is moved sideways on a phone"

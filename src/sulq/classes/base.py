@@ -16,6 +16,7 @@ from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.privacy.gf2 import Bits
 from sulq.queries.node import Node
 from sulq.queries.node_forms import node_of
+from sulq.queries.room import most_cells
 from sulq.schema import Schema
 from sulq.wire import canonical, entry, members, reading, shown
 
@@ -115,10 +116,11 @@ def check_size(hypotheses: HypothesisClass, setting: Setting) -> int:
         raise QueryError(
             f"the class {hypotheses.wire!r} is not made of what such a class is made of"
         ) from None
-    if size > MOST:
+    most = min(MOST, most_cells())
+    if size > most:
         raise QueryError(
             f"{type(hypotheses).__name__} are {size} hypotheses here, too many to score at once: at most "
-            f"{MOST}; name fewer features or edges"
+            f"{most}; name fewer features or edges"
         )
     return size
 

@@ -24,7 +24,7 @@ from sulq.privacy.gf2 import Bits
 from sulq.queries.arithmetic import Not
 from sulq.queries.attributes import condition, conditions
 from sulq.queries.node import Node
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def balance(look: Look, labels: Bits, choices: Sequence[Node], sizes: Sequence[i
 
 def choice_size(choice: Node, setting: Setting) -> int:
     """How many possibilities a choice has."""
-    return Scope(setting.schema).code(choice).size
+    return scope_of(setting.schema).code(choice).size
 
 
 def _digits(index: int, sizes: Sequence[int]) -> tuple[int, ...]:

@@ -158,7 +158,7 @@ class Stumps(HypothesisClass):
     >>> setting = Setting(sulq.Schema(columns), sulq.col("y"))
     >>> stumps = Stumps(edges={"age": [18, 65]})
     >>> stumps.size(setting), [stumps.hypothesis(i, setting).describe() for i in (0, 1, 3, 5, 6)]
-    (12, ['always', 'never', 'age >= 65', 'not age >= 65', 'plan == free'])
+    (12, ['always', 'never', 'age >= 65', 'not (age >= 65)', 'plan == free'])
     """
 
     wire = "stumps"

@@ -1,4 +1,4 @@
-"""The command line of `sulq learn` and `sulq table`: what all learners have in common."""
+"""The command line of `sulq learn`, `sulq table` and `sulq sql`: what all learners have in common."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.console import Console
 
 from sulq.commands.command import Command
 from sulq.commands.learners import COMMANDS
+from sulq.commands.sql import SQL, select
 from sulq.commands.table import TABLE
 
 Learn: TypeAlias = Callable[[Command, argparse.Namespace, Console], int]
@@ -37,6 +38,12 @@ def add_table(commands: Any, learn: Learn) -> None:
     results.add_argument("--csv", metavar="FILE", help="write the figures and their bounds, margins last")
 
 
+def add_sql(commands: Any, learn: Learn) -> None:
+    """Add `sulq sql` to the commands; `learn` does the work, unless a statement is only to be explained."""
+    results = _add(commands, SQL, "sulq", partial(select, learn))
+    results.add_argument("--csv", metavar="FILE", help="write the figures and their bounds")
+
+
 def _add(commands: Any, command: Command, prefix: str, learn: Learn) -> Any:
     """Add a command, and return the group of the options for its results."""
     start = f"  {prefix} {command.name} people.csv --schema people.toml"
@@ -47,24 +54,46 @@ def _add(commands: Any, command: Command, prefix: str, learn: Learn) -> Any:
         epilog="\n".join(["examples:", *(f"{start} {example}" for example in command.examples)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_data(parser)
+    add_data(parser, elsewhere=True)
     command.add_options(parser.add_argument_group("what to learn"))
-    _add_privacy(parser.add_argument_group("privacy: one of --epsilon, --rho and --exact is needed"))
+    _add_privacy(
+        parser.add_argument_group(
+            "privacy: one of --epsilon, --rho and --exact is needed, unless --at is given"
+        )
+    )
     results = parser.add_argument_group("before and after")
     _add_results(results)
     parser.set_defaults(run=partial(learn, command))
     return results
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Where the rows are, and what is public about them."""
-    parser.add_argument("data", help="a CSV, Parquet or DuckDB file, or a quoted glob of several")
+def add_data(parser: argparse.ArgumentParser, elsewhere: bool = False) -> None:
+    """Where the rows are, and what is public about them.
+
+    Args:
+        parser: the command.
+        elsewhere: whether the rows may be at a curator elsewhere, who has the schema too.
+    """
+    named = "; with --at, the name of a data set there" if elsewhere else ""
+    parser.add_argument("data", help=f"a CSV, Parquet or DuckDB file, or a quoted glob of several{named}")
     parser.add_argument(
         "--schema",
-        required=True,
+        required=not elsewhere,
         metavar="FILE",
         help="what is public about the columns; `sulq schema draft` begins one",
     )
+    if elsewhere:
+        parser.add_argument(
+            "--at",
+            metavar="URL",
+            help="ask a curator elsewhere, who has the rows, the schema and the budget (`sulq serve`); the "
+            'key is in SULQ_KEY, or in ~/.config/sulq/keys.toml as "URL" = "sulq_…"',
+        )
+        parser.add_argument(
+            "--certificate",
+            metavar="FILE",
+            help="with --at: the certificate to trust, if the curator's is from no public authority",
+        )
     parser.add_argument("--table", help="the table, if the data is a DuckDB database")
     parser.add_argument(
         "--quoted-newlines",

@@ -11,8 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from sulq.commands.arguments import add_csv, add_data
+from sulq.commands.terminal import print_utf8
 from sulq.inspection.findings import NOTICE, Finding, Inspection
 from sulq.inspection.inspect import inspect
+from sulq.pictures.svg import clean
 
 
 def add_check(commands: Any) -> None:
@@ -45,7 +47,7 @@ def check(options: argparse.Namespace, console: Console) -> int:
         delimiter=options.delimiter,
     )
     if options.json:
-        print(json.dumps(inspection.form(), ensure_ascii=False, indent=2))
+        print_utf8(json.dumps(inspection.form(), ensure_ascii=False, indent=2) + "\n")
     else:
         _show(inspection, console)
     return int(inspection.worry)
@@ -62,7 +64,7 @@ def _show(inspection: Inspection, console: Console) -> None:
     for finding in inspection.findings:
         style = "yellow" if finding.worry else "dim"
         many = f"{finding.many:,} ({finding.many / max(1, finding.of):.1%})".replace("%", " %")
-        table.add_row(Text(finding.where), Text(finding.what, style), many, _details(finding))
+        table.add_row(Text(clean(finding.where)), Text(clean(finding.what), style), many, _details(finding))
     console.print(Text(f"{rows}\n"))
     console.print(table)
     if inspection.worry:
@@ -75,9 +77,9 @@ def _show(inspection: Inspection, console: Console) -> None:
 
 
 def _details(finding: Finding) -> Text:
-    lines = [Text(finding.effect)]
+    lines = [Text(clean(finding.effect))]
     if finding.spellings:
         spellings = ", ".join(f"{spelling!r} {many:,}×" for spelling, many in finding.spellings.items())
-        lines.append(Text(spellings, "cyan"))
-    lines += [Text(f"→ {line}", "green") for line in finding.try_]
+        lines.append(Text(clean(spellings), "cyan"))
+    lines += [Text(f"→ {clean(line)}", "green") for line in finding.try_]
     return Text("\n").join(lines)

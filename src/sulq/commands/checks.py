@@ -52,15 +52,38 @@ def check_clusters(clusters: int, rows: int | None) -> None:
         raise SulqError(f"{clusters} clusters are more than there are rows, {rows}; nothing was spent")
 
 
-def check_writable(options: argparse.Namespace, ledger: Path) -> None:
+def check_elsewhere(options: argparse.Namespace) -> None:
+    """That nothing is said here of what a curator elsewhere has said already."""
+    names = ("schema", "table", "quoted_newlines", "epsilon", "delta", "rho", "exact", "ledger")
+    given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False)]
+    if given or options.neighbours != "replace":
+        given += [] if options.neighbours == "replace" else ["--neighbours"]
+        raise SulqError(f"the curator at {options.at} says what holds there: leave out {', '.join(given)}")
+    if options.rows is not None and not options.dry_run:
+        raise SulqError("--rows is for --dry-run: the curator knows how many rows there are")
+
+
+def check_here(options: argparse.Namespace) -> None:
+    """That it is said what a file needs."""
+    if options.schema is None:
+        raise SulqError(
+            "what is public about the columns? Give --schema FILE (`sulq schema draft` begins one), or --at "
+            "URL for a data set elsewhere"
+        )
+    if options.certificate is not None:
+        raise SulqError("--certificate goes with --at")
+
+
+def check_writable(options: argparse.Namespace, ledger: Path | None) -> None:
     """That the results can be written, and over nothing that is needed."""
-    needed = {Path(path).resolve() for path in (options.data, options.schema, ledger)}
+    used = () if ledger is None else (options.data, options.schema, ledger)
+    needed = {Path(path).resolve() for path in used}
     for name in ("report", "json", "csv"):
         given = getattr(options, name, None)
         if given is None:
             continue
         path = Path(given).resolve()
-        if path in needed or path.match(str(Path(options.data).resolve())):
+        if path in needed or (used and path.match(str(Path(options.data).resolve()))):
             raise SulqError(f"--{name} {given} would overwrite a file that is needed: name another")
         needed.add(path)
         new = not path.exists()

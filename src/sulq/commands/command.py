@@ -23,6 +23,8 @@ class Command:
     examples: Sequence[str]
     add_options: Callable[[Any], None]
     learner: Callable[[argparse.Namespace, Schema], Learner[Any]]
+    by_round: bool = False
+    """Whether a run is named by the round it asks, so that what only changes the result costs nothing."""
 
 
 def label_option(parser: Any, what: str) -> None:

@@ -7,6 +7,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
+from sulq.commands.additive import ADDITIVE
 from sulq.commands.command import Command, bins_option, features_option, label_option, share_option
 from sulq.commands.pairs import PAIRS
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
@@ -21,7 +22,7 @@ from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
 from sulq.queries.expressions import col
 from sulq.queries.former import former_data
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Integer, Real, Schema
 from sulq.wire import digest
 
@@ -60,7 +61,7 @@ def _tree(options: argparse.Namespace, schema: Schema) -> ID3:
         bins=edges_in(options.bins, schema),
         share=options.share,
     )
-    if Scope(schema).code(col(label) if isinstance(label, str) else label).size < 2:
+    if scope_of(schema).code(col(label) if isinstance(label, str) else label).size < 2:
         raise QueryError(f"the label {options.label!r} can only have one value: there is nothing to predict")
     return learner
 
@@ -89,6 +90,13 @@ def _tree_options(parser: Any) -> None:
         default=ID3.split,
         help="a branch for each value, or yes-or-no questions, whose trees are small (the default where "
         "there are numbers to ask about)",
+    )
+    parser.add_argument(
+        "--prune",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="show the tree without splits whose ends expect the same label at rates that cannot be told "
+        "apart (default); --no-prune shows every end. --json has all that was counted either way",
     )
     bins_option(parser, "eight intervals")
     share_option(parser, "half of it picks the questions, half counts the labels at the ends")
@@ -223,6 +231,7 @@ COMMANDS = (
         _tree_options,
         _tree,
     ),
+    ADDITIVE,
     Command(
         "kmeans",
         "clusters",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import operator
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 from sulq.errors import QueryError
-from sulq.queries.arithmetic import Compare
-from sulq.queries.expressions import Constant, col
+from sulq.queries.expressions import known
 from sulq.queries.node import Node
-from sulq.schema import Boolean, Category, Date, Schema
+from sulq.queries.written import comparison, number_in
+from sulq.schema import Schema
 
-ORDERS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-SYNTAX = "COLUMN, COLUMN==VALUE, COLUMN>NUMBER, or with !=, >=, < or <="
+SYNTAX = "COLUMN, COLUMN==VALUE, COLUMN>NUMBER, or with !=, >=, < or <=, or known(COLUMN)"
 
 
 def condition_in(text: str, schema: Schema) -> str | Node:
@@ -24,7 +20,7 @@ def condition_in(text: str, schema: Schema) -> str | Node:
     What stands before the first relation that has a column before it is the column; all after it is the
     value, so a category's value may begin with `>`, as census incomes do. Quotes around it are optional.
 
-    >>> from sulq.schema import Integer
+    >>> from sulq.schema import Category, Integer
     >>> schema = Schema({"age": Integer(0, 120), "income": Category(["<=50K", ">50K"])})
     >>> condition_in("age", schema)
     'age'
@@ -32,15 +28,20 @@ def condition_in(text: str, schema: Schema) -> str | Node:
     Compare(relation='==', left=Column(name='income'), right=Constant(constant='>50K'))
     >>> condition_in("age>=65", schema)
     Compare(relation='>=', left=Column(name='age'), right=Constant(constant=65))
+    >>> condition_in("known(age)", schema)
+    Known(name='age')
     """
     written = text.strip()
     if written in schema:
         return written
+    inside = re.fullmatch(r"known\((.*)\)", written)
+    if inside and inside[1].strip() in schema:
+        return known(inside[1].strip())
     # Of two relations at one place the longer comes first, so >= is not read as > and a value "=…".
     for relation in re.finditer("==|!=|>=|<=|>|<", written):
         name, value = written[: relation.start()].strip(), written[relation.end() :].strip()
         if name in schema:
-            return _comparison(name, relation.group(), _unquoted(value), schema)
+            return comparison(name, relation.group(), _unquoted(value), schema)
     names = ", ".join(schema)
     if written.isidentifier():
         raise QueryError(f"there is no column {written!r}; the schema has {names}")
@@ -50,6 +51,7 @@ def condition_in(text: str, schema: Schema) -> str | Node:
 def columns_in(texts: Sequence[str] | None, schema: Schema) -> list[str] | None:
     """The columns that were named, one at a time or several with commas between; None if none were.
 
+    >>> from sulq.schema import Boolean
     >>> columns_in(["age,sick", "a,b"], Schema({name: Boolean() for name in ("age", "sick", "a,b")}))
     ['age', 'sick', 'a,b']
     """
@@ -81,6 +83,7 @@ def edges_in(
         what: what an error calls the numbers.
         example: numbers for an error to show.
 
+    >>> from sulq.schema import Boolean
     >>> edges_in(["age=18,65"], Schema({"age": Boolean()}))
     {'age': [18.0, 65.0]}
     """
@@ -95,43 +98,9 @@ def edges_in(
         if name in edges:
             raise QueryError(f"column {name!r} has its {what} given twice")
         edges[name] = [
-            float(_number(number, f"what the {what} of {name!r} are")) for number in numbers.split(",")
+            float(number_in(number, f"what the {what} of {name!r} are")) for number in numbers.split(",")
         ]
     return edges
-
-
-def _comparison(name: str, relation: str, value: str, schema: Schema) -> Node:
-    column, kind = col(name), schema[name]
-    if isinstance(kind, Category):
-        if relation not in ("==", "!="):
-            raise QueryError(f"column {name!r} is a category: compare it with one of its values by == or !=")
-        if value not in kind.levels:
-            raise QueryError(f"column {name!r} has no value {value!r}; it has {', '.join(kind.levels)}")
-        return Compare(relation, column, Constant(value))
-    if isinstance(kind, Boolean):
-        truths: Mapping[str, bool] = {"true": True, "false": False}
-        if relation not in ("==", "!=") or value.lower() not in truths:
-            raise QueryError(f"column {name!r} is true or false: name it alone, or compare it with == true")
-        return column if truths[value.lower()] == (relation == "==") else ~column
-    number = kind.day(value) if isinstance(kind, Date) else _number(value, f"what {name!r} is compared with")
-    varies = kind.low <= number <= kind.high and kind.low < kind.high
-    if holds := ORDERS.get(relation):
-        varies = holds(kind.low, number) != holds(kind.high, number)
-    if not varies:
-        low, high = (kind.first, kind.last) if isinstance(kind, Date) else (f"{kind.low:g}", f"{kind.high:g}")
-        raise QueryError(
-            f"{name} {relation} {value} is the same for every row: {name!r} lies between {low} and {high}"
-        )
-    return Compare(relation, column, Constant(value if isinstance(kind, Date) else number))
-
-
-def _number(text: str, what: str) -> int | float:
-    with suppress(ValueError):
-        return int(text)
-    with suppress(ValueError):
-        if math.isfinite(number := float(text)):
-            return number
-    raise QueryError(f"{what} must be a number, not {text.strip()!r}")
 
 
 def _unquoted(value: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from rich.console import Console
@@ -11,11 +11,11 @@ from rich.segment import ControlType
 from rich.table import Table
 from rich.text import Text
 
-from sulq.hypotheses.pairs.release import PairsRelease
-from sulq.hypotheses.tabulation import Tabulation
 from sulq.numbers import amount
+from sulq.pictures.svg import clean
 from sulq.plans.rehearsal import Rehearsal
 from sulq.plans.watching import AskedRound
+from sulq.runs.expectations import to_expect
 from sulq.runs.outcome import SYMBOLS, Outcome, RunBudget, spending
 
 CLEAR = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
@@ -31,7 +31,15 @@ def warn(console: Console) -> None:
     )
 
 
-def told_of(console: Console, unit: str | None) -> Callable[[AskedRound, bool], None]:
+def warn_of_odd(console: Console, odd: Sequence[str]) -> None:
+    """Say what is odd about a request, a line each."""
+    for sentence in odd:
+        console.print(Text(f"warning: {sentence}", "yellow"), soft_wrap=True)
+
+
+def told_of(
+    console: Console, unit: str | None, odd: Sequence[str] = ()
+) -> Callable[[AskedRound, bool], None]:
     """Tells of rounds as they are asked: on a terminal on one line that goes away, else a line for each.
 
     A spinner would fight for the cursor with the bar that is shown while a source sums for long.
@@ -39,9 +47,13 @@ def told_of(console: Console, unit: str | None) -> Callable[[AskedRound, bool], 
     Args:
         console: where to tell.
         unit: what the budget is counted in, or None for exact answers.
+        odd: what is odd about the request. It is said with the first round, before that is paid for: whoever
+            is refused is told so in one line.
     """
 
     def tell(round_: AskedRound, done: bool) -> None:
+        if round_.number == 1 and not done:
+            warn_of_odd(console, odd)
         line = f"round {round_.number}: {round_.describe()} (numbers: {round_.numbers:,})"
         if unit is not None and round_.left is not None:
             free = ", answered from the ledger" if done and round_.stored else ""
@@ -64,7 +76,9 @@ def clear_line(console: Console) -> None:
 
 def show_outcome(outcome: Outcome, console: Console) -> None:
     """Print the hypothesis, then what it cost, how sure it is, and how to go on."""
-    console.print(outcome.hypothesis.drawing())
+    console.print(outcome.drawing())
+    for sentence in outcome.hypothesis.doubts:
+        console.print(Text(clean(sentence), "yellow"), soft_wrap=True)
     console.print()
     account = outcome.account
     if account is None:
@@ -91,8 +105,15 @@ def _summary(outcome: Outcome, account: RunBudget) -> list[tuple[str, str]]:
     ]
 
 
-def show_rehearsal(plan: Rehearsal, ledger: str, console: Console) -> None:
-    """Print what a run would ask and pay."""
+def show_rehearsal(plan: Rehearsal, ledger: str, rows: int | None, console: Console) -> None:
+    """Print what a run would ask and pay, and what to expect of it.
+
+    Args:
+        plan: what the run would ask.
+        ledger: what there is to say of the ledger.
+        rows: how many rows there are, or are thought of; None where nobody said.
+        console: where to print.
+    """
     on = "" if plan.rows is None else f" on {plan.rows:,} made-up rows"
     console.print(
         Text(f"A rehearsal under {plan.promise}{on}. The data was not asked, and nothing was spent.\n")
@@ -100,12 +121,19 @@ def show_rehearsal(plan: Rehearsal, ledger: str, console: Console) -> None:
     console.print(rounds_table(plan.rounds, plan.total, plan.unit))
     whole = f"\nIn all {spending(plan.cost, plan.unit)} of {amount(plan.total)}; {ledger}."
     console.print(Text(whole), soft_wrap=True)
-    if isinstance(plan.hypothesis, Tabulation | PairsRelease):
-        console.print(Text(plan.hypothesis.outlook), soft_wrap=True)
+    for sentence in _expected(plan, rows):
+        console.print(Text(sentence), soft_wrap=True)
     if len(plan.rounds) > 1:
         console.print(
             "Rounds after the first depend on answers: their number and their groups are an estimate."
         )
+
+
+def _expected(plan: Rehearsal, rows: int | None) -> list[str]:
+    """What to expect of a run, in words."""
+    if plan.hypothesis is not None and plan.hypothesis.outlook:
+        return [plan.hypothesis.outlook]
+    return to_expect(plan.rounds, rows, spending(plan.cost, plan.unit))
 
 
 def rounds_table(rounds: tuple[AskedRound, ...], total: Fraction, unit: str) -> Table:

@@ -66,7 +66,10 @@ def _options(parser: Any) -> None:
         metavar="CONDITION",
         help=f"only look at rows that meet this ({SYNTAX}). May be given several times: all must be met",
     )
-    bins_option(parser, "for quantiles, 128 intervals at most; numbers in --by need them")
+    bins_option(
+        parser,
+        "numbers in --by need them; quantiles have about 4,096 intervals by default, narrow ones near 0",
+    )
     parser.add_argument(
         "--margins",
         action="store_true",

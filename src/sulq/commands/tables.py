@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
-
-from rich.markup import escape
+from rich import markup
 from rich.table import Table
 
+from sulq.faces import could_hold, missing_becomes
 from sulq.ledger.accounts import ANALYST, default_of, standing
+from sulq.ledger.face import question_in_words, time_of
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import amount
-from sulq.schema import Boolean, Category, Date, Kind, Schema
+from sulq.pictures.svg import clean
+from sulq.schema import Schema
 
 
 def schema_table(schema: Schema) -> Table:
     """A schema, for people."""
-    title = (
-        "one row is protected"
-        if schema.unit is None
-        else (f"a person ({schema.unit.column}) is protected, with at most {schema.unit.rows} rows")
-    )
+    title = f"{schema.protected} is protected"
     table = Table(
         "column", "type", "what a row could hold", "missing becomes", title=title, title_justify="left"
     )
     for name, kind in schema.items():
-        table.add_row(escape(name), kind.type, escape(_range(kind)), escape(_missing(kind)))
+        table.add_row(escape(name), kind.type, escape(could_hold(kind)), escape(missing_becomes(kind)))
     return table
 
 
@@ -36,11 +33,15 @@ def ledger_tables(ledger: Ledger, entries: bool) -> list[Table]:
     about.add_row("left", amount(ledger.remaining))
     for name, value in ledger.facts.items():
         about.add_row(escape(name), escape(str(value)))
+    for carry in ledger.carried:
+        about.add_row("schema changed", escape("; ".join(carry.words)))
 
     runs = Table("run", "charges", "answers", "spent", "first", "last", title="runs", title_justify="left")
     for run in ledger.runs():
         charges, answers = str(run.charges), str(run.answers)
-        runs.add_row(escape(run.name), charges, answers, amount(run.spent), _time(run.first), _time(run.last))
+        runs.add_row(
+            escape(run.name), charges, answers, amount(run.spent), time_of(run.first), time_of(run.last)
+        )
     tables = [about, *_accounts(ledger), runs]
     return [*tables, _entries(ledger)] if entries else tables
 
@@ -74,43 +75,13 @@ def _entries(ledger: Ledger) -> Table:
             *([escape(entry.account or "")] if named else []),
             amount(entry.cost) if entry.kind == "charge" else "",
             amount(entry.spent),
-            cap or escape(_short(entry.question)),
-            _time(entry.time),
+            cap or escape(question_in_words(entry.question)),
+            time_of(entry.time),
         ]
         table.add_row(*cells)
     return table
 
 
-def _short(question: str) -> str:
-    """The statistics a question asks for, or what it asks to be released."""
-    try:
-        form = json.loads(question)
-        if "release" in form:  # as earlier versions wrote what needed more than sums
-            return next(name for name in ("parity", "select", "compress") if name in form["release"])
-        queries = form["round"]["queries"]
-        # A ledger may hold questions of version 0, which had no name for a choice.
-        return ", ".join(query.get("query") or query.get("statistic", "choose") for query in queries)
-    except (ValueError, KeyError, TypeError, StopIteration):
-        return question[:40]
-
-
-def _time(iso: str) -> str:
-    return iso[:19].replace("T", " ")
-
-
-def _range(kind: Kind) -> str:
-    if isinstance(kind, Boolean):
-        return "true, false"
-    if isinstance(kind, Category):
-        return ", ".join(kind.levels)
-    if isinstance(kind, Date):
-        return f"{kind.first} to {kind.last}"
-    return f"{kind.low:g} to {kind.high:g}"
-
-
-def _missing(kind: Kind) -> str:
-    if isinstance(kind, Category) and kind.missing is None:
-        return kind.levels[-1]
-    if isinstance(kind, Date):
-        return str(kind.settings()["missing"])
-    return str(kind.missing).lower() if isinstance(kind, Boolean) else str(kind.missing)
+def escape(text: str) -> str:
+    """A name that others chose, as text that means nothing to a terminal or to rich."""
+    return markup.escape(clean(text))

@@ -8,9 +8,13 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import signal
+import sys
+import threading
 import unicodedata
-from contextlib import suppress
-from typing import Any, TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TextIO
 
 LETTERS = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "η": "eta", "ρ": "rho",
@@ -37,6 +41,15 @@ class Listener(io.TextIOBase):
             self._attempt(self._stream.write, plain(text, self.encoding))
         return len(text)
 
+    def write_utf8(self, text: str) -> None:
+        """Write a text that is meant for a file: in UTF-8 whatever the locale, but not on a terminal."""
+        bytes_ = getattr(self._stream, "buffer", None)
+        if bytes_ is None or self.isatty():
+            self.write(text)
+        else:
+            self.flush()
+            self._attempt(bytes_.write, text.encode(errors="surrogateescape"))
+
     def flush(self) -> None:
         if self._stream is not None:
             self._attempt(self._stream.flush)
@@ -56,7 +69,7 @@ class Listener(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]
         return getattr(self._stream, "encoding", None) or "utf-8"
 
-    def _attempt(self, step: Any, *arguments: str) -> None:
+    def _attempt(self, step: Any, *arguments: str | bytes) -> None:
         try:
             step(*arguments)
         except OSError as error:
@@ -71,6 +84,56 @@ class Listener(io.TextIOBase):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]
             os.close(nowhere)
+
+
+def print_utf8(text: str) -> None:
+    """Print a text that is meant for a file, as in `sulq schema draft people.csv > people.toml`.
+
+    >>> print_utf8("[columns.größe]\\n")
+    [columns.größe]
+    """
+    if isinstance(sys.stdout, Listener):
+        sys.stdout.write_utf8(text)
+    else:
+        sys.stdout.write(text)
+
+
+def keep_standard_streams() -> None:
+    """Open the standard streams that are closed: else a ledger could get the number of one of them.
+
+    What a library prints to that number would be written into the ledger.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+@contextmanager
+def interrupts() -> Iterator[None]:
+    """Whatever becomes of an interrupt on its way, it ends as one.
+
+    A library that is being imported when Ctrl-C is pressed may raise an error of its own instead.
+    """
+    usual, seen = signal.getsignal(signal.SIGINT), list[int]()
+    if usual is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except Exception:
+        if seen:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def plain(text: str, encoding: str) -> str:

@@ -8,15 +8,17 @@ import numpy as np
 
 from sulq.effects.layout import Floats, Layout
 
-SMALLEST = 0.3
+SMALLEST = 0.6
 """No direction has less than this part of the variance that independent attributes would give it: where two
 attributes say the same, steps are small and not wild."""
+DOUBTED = 0.1
+"""The same where errors are judged: what two attributes say alike is not known of each of them."""
 DROWNED = 0.5
 """A direction of a table is kept if it is longer than this part of what noise alone could be."""
 
 
-def correlation(layout: Layout, counts: Floats, tables: Sequence[Floats], noise: float) -> Floats:
-    """The second moments of all values, each divided by the roots of both counts.
+def beyond_independence(layout: Layout, counts: Floats, tables: Sequence[Floats], noise: float) -> Floats:
+    """How far pairs of values are from being independent, each divided by the roots of both counts.
 
     Args:
         layout: where the values are.
@@ -26,25 +28,48 @@ def correlation(layout: Layout, counts: Floats, tables: Sequence[Floats], noise:
         noise: one standard deviation of the noise in a number of a table.
 
     >>> layout = Layout((2, 2), (False, False))
-    >>> correlation(layout, np.array([5.0, 5, 5, 5]), [np.array([[5.0, 0], [0, 5]])], 0.0).round(1).tolist()
-    [[1.1, 0.0, 0.9, 0.1], [0.0, 1.1, 0.1, 0.9], [0.9, 0.1, 1.1, 0.0], [0.1, 0.9, 0.0, 1.1]]
+    >>> beyond_independence(layout, np.full(4, 5.0), [np.array([[5.0, 0], [0, 5]])], 0.0)[0].round(3)
+    array([ 0. ,  0. ,  0.5, -0.5])
     """
-    root = np.sqrt(counts)
-    rows = counts[layout.slices[0]].sum()
-    moments = np.outer(root, root) / rows
-    for part in layout.slices:
-        moments[part, part] = np.eye(part.stop - part.start)
+    root, rows = np.sqrt(counts), counts[layout.slices[0]].sum()
+    beyond = np.zeros((layout.width, layout.width))
     for (i, j), table in zip(layout.pairs if tables else (), tables, strict=True):
         a, b = layout.slices[i], layout.slices[j]
-        beyond = table / np.outer(root[a], root[b]) - moments[a, b]
-        moments[a, b] += _denoised(beyond, root[a], root[b], noise)
-        moments[b, a] = moments[a, b].T
-    sizes, directions = np.linalg.eigh(moments)
-    return np.asarray((directions * sizes.clip(min=SMALLEST)) @ directions.T)
+        scale = np.outer(root[a], root[b])
+        beyond[a, b] = _denoised(table / scale - scale / rows, root[a], root[b], noise)
+        beyond[b, a] = beyond[a, b].T
+    return beyond
+
+
+def second_moments(layout: Layout, masses: Floats, beyond: Floats, smallest: float = SMALLEST) -> Floats:
+    """How much two values have in common, where rows count differently.
+
+    However rows are weighed, the numbers of one value with all values of another attribute add up to what is
+    known of that value alone.
+
+    Args:
+        layout: where the values are.
+        masses: how much the rows with each value count, all positive, the same in all for every attribute.
+        beyond: what `beyond_independence` says.
+        smallest: no direction has less than this part of the variance that independent attributes would give.
+
+    >>> layout = Layout((2, 2), (False, False))
+    >>> beyond = beyond_independence(layout, np.full(4, 5.0), [np.array([[5.0, 0], [0, 5]])], 0.0)
+    >>> second_moments(layout, np.full(4, 5.0), beyond)[0].round(2)
+    array([ 5.75, -0.75,  4.25,  0.75])
+    """
+    root = np.sqrt(masses)
+    share = root / np.sqrt(masses[layout.slices[0]].sum())
+    apart = np.eye(layout.width)
+    for part in layout.slices:
+        apart[part, part] -= np.outer(share[part], share[part])
+    sizes, directions = np.linalg.eigh(apart + apart @ beyond @ apart)
+    within = apart @ ((directions * sizes.clip(min=smallest)) @ directions.T) @ apart
+    return np.asarray((within + np.outer(share, share)) * np.outer(root, root))
 
 
 def _denoised(table: Floats, rows: Floats, columns: Floats, noise: float) -> Floats:
-    """A table whose entries were divided by the roots of counts, without the directions that noise explains."""
+    """A table, its entries divided by the roots of counts, without the directions that noise explains."""
     if noise == 0:
         return table
     left, sizes, right = np.linalg.svd(table, full_matrices=False)

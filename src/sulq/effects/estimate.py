@@ -4,7 +4,8 @@ Near its optimum a log-likelihood has a gradient that falls as fast as its curva
 So a noisy gradient at any θ says H·θ* ≈ g + H·θ, up to an error that has two parts: the rows are a sample,
 whose error has covariance φH, and the curator added noise of variance v. Effects of one attribute are taken
 for draws from a bell curve, similar for neighbouring intervals of a number. How wide it is, the answers
-themselves say (empirical Bayes). Nothing here needs a row.
+themselves say (empirical Bayes), as far as they can: where they say little, effects are as wide as usual.
+Nothing here needs a row.
 """
 
 from __future__ import annotations
@@ -14,17 +15,24 @@ from functools import cached_property
 
 import numpy as np
 
+from sulq.effects.association import DOUBTED, SMALLEST, second_moments
 from sulq.effects.layout import Floats, Layout
 
 NEAR = 0.5
-"""Effects of two intervals of a number go together by e^(−distance/NEAR), the distance in parts of the rows."""
-SMOOTH, ROUGH = 0.9, 0.1
-"""How an effect's variance is divided at first: what neighbouring intervals share, and what is their own."""
+"""Effects of two intervals of a number go together by e^(−distance/NEAR), by the part of rows between."""
+SMOOTH, ROUGH, APART = 0.3, 0.01, 0.1
+"""The usual variance of what neighbouring intervals share, of what each adds, and of a category's effects."""
+SHIFT = 1.0
+"""The usual variance of what is added to the intercept."""
+BELIEF = 2.0
+"""As many effects of usual size are taken for seen, beside those that were, to say how large effects are."""
 LEAST, MOST = 0.02**2, 5.0**2
 """Between these is the variance of an attribute's effects."""
 STALE = 0.3
 """How much of the distance between two gradients' places counts as an error of the older one."""
 REPEATS, WIDENINGS = 2, 2
+TINY = 1e-6
+"""What is less than this part of a curvature is rounding."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,13 @@ class Spread:
         part: where the effects are.
         shape: how they go together.
         variance: how far they differ.
+        usual: how far they differ as a rule.
     """
 
     part: slice
     shape: Floats
     variance: float
+    usual: float
 
 
 @dataclass(frozen=True)
@@ -50,11 +60,23 @@ class Gradient:
         at: the effects at which it was asked for.
         value: the gradient, noise and all.
         noise: the variance of the noise in each number of it.
+        stretch: by how much it is to be multiplied, noise and all, to fit the curvature.
     """
 
     at: Floats
     value: Floats
     noise: Floats
+    stretch: float = 1.0
+
+    @property
+    def stretched(self) -> Floats:
+        """The gradient as the curvature has it."""
+        return self.stretch * self.value
+
+    @property
+    def variance(self) -> Floats:
+        """The variance of the noise in `stretched`."""
+        return self.stretch**2 * self.noise
 
 
 @dataclass(frozen=True)
@@ -62,6 +84,10 @@ class Estimate:
     """Effects, and what they were made of.
 
     Args:
+        layout: where the values are.
+        counts: how many rows have each value.
+        beyond: how attributes go together: `sulq.effects.association.beyond_independence`.
+        weights: how much a row with each value counts in the curvature.
         curvature: H.
         dispersion: φ, 1 for a logistic model.
         spreads: how effects of each attribute differ.
@@ -69,11 +95,31 @@ class Estimate:
         effects: the latest estimate, by which older gradients are judged.
     """
 
+    layout: Layout
+    counts: Floats
+    beyond: Floats
+    weights: Floats
     curvature: Floats
     dispersion: float
     spreads: tuple[Spread, ...]
     gradients: tuple[Gradient, ...]
     effects: Floats
+
+    def weighed(self, weights: Floats) -> Estimate:
+        """The estimate with other weights of rows.
+
+        Args:
+            weights: how much a row with each value counts in the curvature.
+        """
+        estimate = replace(self, weights=weights)
+        return replace(estimate, curvature=estimate._curvature(SMALLEST))
+
+    def _curvature(self, smallest: float) -> Floats:
+        masses = self.counts * self.weights
+        totals = [masses[part].sum() for part in self.layout.slices]
+        for part, total in zip(self.layout.slices, totals, strict=True):
+            masses[part] *= np.mean(totals) / total
+        return second_moments(self.layout, masses, self.beyond, smallest)
 
     def given(self, gradient: Gradient) -> Estimate:
         """The estimate once one more gradient is known."""
@@ -86,9 +132,15 @@ class Estimate:
 
     @property
     def deviations(self) -> Floats:
-        """One standard deviation of the error of each effect."""
-        left = self._prior - self._prior @ self._seen @ self._prior
-        return np.sqrt(np.diag(left).clip(min=0.0))
+        """One standard deviation of the error of each effect, effects of an attribute being 0 on average."""
+        h = self._curvature(DOUBTED)
+        left = self._prior - self._prior @ h @ self._precision(h) @ h @ self._prior
+        variances = np.empty(self.layout.width)
+        for part in self.layout.slices:
+            mass = self.counts[part] / self.counts[part].sum()
+            centred = np.eye(len(mass)) - mass
+            variances[part] = np.diag(centred @ left[part, part] @ centred.T)
+        return np.asarray(np.sqrt(variances.clip(min=0.0)))
 
     @cached_property
     def _weights(self) -> Floats:
@@ -97,7 +149,7 @@ class Estimate:
             STALE * float(np.mean((self.curvature @ (self.effects - gradient.at)) ** 2))
             for gradient in self.gradients
         ]
-        noise = [float(gradient.noise.mean()) for gradient in self.gradients]
+        noise = [float(gradient.variance.mean()) for gradient in self.gradients]
         # Where there is neither, the latest gradient is the best, by as much as a float can tell.
         least = 1e-9 * (1 + float(np.diag(self.curvature).mean())) * 1e-6 ** np.arange(len(noise))
         weights = 1 / (np.array(noise) + outdated + least)
@@ -108,7 +160,7 @@ class Estimate:
         """An estimate of H·θ*."""
         return np.asarray(
             sum(
-                weight * (gradient.value + self.curvature @ gradient.at)
+                weight * (gradient.stretched + self.curvature @ gradient.at)
                 for weight, gradient in zip(self._weights, self.gradients, strict=True)
             )
         )
@@ -120,13 +172,17 @@ class Estimate:
             prior[spread.part, spread.part] += spread.variance * spread.shape
         return prior
 
+    def _precision(self, h: Floats) -> Floats:
+        """The inverse of the covariance of the target, from effects, sampling and noise together."""
+        noises = np.array([gradient.variance for gradient in self.gradients])
+        # What all values of two attributes add alike cannot be told apart: there H is 0, up to rounding.
+        rounding = TINY * (1 + np.diag(h).mean())
+        error = self.dispersion * h + np.diag(self._weights**2 @ noises + rounding)
+        return np.asarray(np.linalg.inv(h @ self._prior @ h + error), dtype=np.float64)
+
     @cached_property
     def _unlikely(self) -> Floats:
-        """The inverse of the covariance of the target, from effects, sampling and noise together."""
-        noises = np.array([gradient.noise for gradient in self.gradients])
-        h = self.curvature
-        own = self.dispersion * h + np.diag(self._weights**2 @ noises)
-        return np.linalg.inv(h @ self._prior @ h + own)
+        return self._precision(self.curvature)
 
     @cached_property
     def _seen(self) -> Floats:
@@ -141,37 +197,45 @@ class Estimate:
         return np.asarray(self._prior @ self._pull)
 
     def _widened(self) -> tuple[Spread, ...]:
-        """Spreads that explain the target better: a fixed point has the largest likelihood."""
+        """Spreads that explain the target better: at a fixed point they are the most likely."""
         wider = []
         for spread in self.spreads:
             pull, seen = self._pull[spread.part], self._seen[spread.part, spread.part]
-            expected = max(1e-300, float((seen * spread.shape).sum()))
-            factor = np.sqrt(float(pull @ spread.shape @ pull) / expected)
+            measured = float(pull @ spread.shape @ pull) + BELIEF * spread.usual / spread.variance**2
+            expected = float((seen * spread.shape).sum()) + BELIEF / spread.variance
+            factor = np.sqrt(max(0.0, measured) / max(TINY, expected))
             wider.append(replace(spread, variance=float(np.clip(spread.variance * factor, LEAST, MOST))))
         return tuple(wider)
 
 
 def start(
-    layout: Layout, counts: Floats, moments: Floats, weights: Floats, dispersion: float = 1.0
+    layout: Layout, counts: Floats, beyond: Floats, weights: Floats, dispersion: float = 1.0
 ) -> Estimate:
     """The estimate before anything is known about the outcome: no effects.
 
     Args:
         layout: where the values are.
         counts: how many rows have each value.
-        moments: the second moments, divided by the roots of counts: `sulq.effects.association.correlation`.
+        beyond: how attributes go together: `sulq.effects.association.beyond_independence`.
         weights: how much a row with each value counts in the curvature.
         dispersion: φ.
     """
-    root = np.sqrt(counts * weights)
-    spreads: list[Spread] = []
+    # What all effects of an attribute have in common is the intercept. It has a spread of its own, because
+    # otherwise an attribute whose values are mostly rare would seem to have wild effects.
+    first = layout.slices[0]
+    spreads = [Spread(first, np.ones((first.stop, first.stop)), SHIFT, SHIFT)]
     for part, ordered in zip(layout.slices, layout.ordered, strict=True):
-        alone = np.eye(part.stop - part.start)
+        mass = counts[part] / counts[part].sum()
+        centred = np.eye(len(mass)) - mass
+        alone = centred @ centred.T
         if ordered:
-            mass = counts[part] / counts[part].sum()
             middle = np.cumsum(mass) - mass / 2
-            shape = np.exp(-np.abs(middle[:, np.newaxis] - middle) / NEAR)
-            spreads += [Spread(part, shape, SMOOTH), Spread(part, alone, ROUGH)]
+            near = np.exp(-np.abs(middle[:, np.newaxis] - middle) / NEAR)
+            spreads.append(Spread(part, centred @ near @ centred.T, SMOOTH, SMOOTH))
+            spreads.append(Spread(part, alone, ROUGH, ROUGH))
         else:
-            spreads.append(Spread(part, alone, 1.0))
-    return Estimate(moments * np.outer(root, root), dispersion, tuple(spreads), (), np.zeros(layout.width))
+            spreads.append(Spread(part, alone, APART, APART))
+    effects = np.zeros(layout.width)
+    flat = np.zeros_like(beyond)
+    estimate = Estimate(layout, counts, beyond, weights, flat, dispersion, tuple(spreads), (), effects)
+    return estimate.weighed(weights)

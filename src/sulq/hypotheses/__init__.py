@@ -1,28 +1,34 @@
 """What learners return: something to predict with, to read, to draw and to keep."""
 
+from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.components import Components
 from sulq.hypotheses.dependence import DependenceTree
+from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.halfspace import Halfspace
 from sulq.hypotheses.hypothesis import Origin
 from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.nothing import Nothing
 from sulq.hypotheses.pairs.release import PairsRelease
 from sulq.hypotheses.pairs.synthetic import SyntheticRows
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.rules import ParityRule, Rule, Selected
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.hypotheses.tree import Tree
 
 __all__ = [
+    "AdditiveModel",
     "Centres",
     "Components",
     "DependenceTree",
+    "Effect",
     "Halfspace",
     "LinearModel",
     "Nothing",
     "Origin",
     "PairsRelease",
     "ParityRule",
+    "ResultSet",
     "Rule",
     "Selected",
     "SyntheticRows",

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import RenderableType
 
-from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.pictures import bars
+from sulq.pictures.svg import percent
 from sulq.queries.attributes import interval
 from sulq.queries.node import Node
 from sulq.queries.products import dot
@@ -20,6 +21,9 @@ NAMED = 4
 """How many loadings of a component are worth reading."""
 DRAWN = 12
 """How many are worth drawing."""
+TURNED = "turned by noise by at most"
+ANYWHERE = 60.0
+"""A direction that noise may have turned by so many degrees says nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,9 @@ class Components(Hypothesis):
         directions: the directions, the one with the largest variance first.
         variances: the mean squared length of the rows along each direction.
         whole: the mean squared length of the rows along all directions there are.
+        error: how far off each of the variances is by noise, at 95 %; 0 if there is no noise, or nobody said.
+        angles: by how many degrees noise may have turned each direction, up to 90; empty if there is no
+            noise, or nobody said.
 
     >>> import sulq
     >>> schema = sulq.Schema({"a": sulq.Real(0, 10), "b": sulq.Real(0, 1)})
@@ -48,6 +55,12 @@ class Components(Hypothesis):
     component 1 (75 % of the variance): +0.80 b, +0.60 a
     >>> components.per_unit
     ((0.12, 1.6),)
+    >>> both, variances = ((0.6, 0.8), (0.8, -0.6)), (0.9, 0.1)
+    >>> noisy = Components(schema, None, ("a", "b"), (0.0, 0.0), both, variances, 1.0, 0.12, (10.2, 10.2))
+    >>> print(noisy.describe())
+    component 1 (90 % ± 26 of the variance, turned by noise by at most 10°): +0.80 b, +0.60 a
+    component 2 (10 % ± 15 of the variance, within the noise): +0.80 a, -0.60 b
+    Component 2 is within the noise.
     """
 
     wire = "components"
@@ -57,6 +70,8 @@ class Components(Hypothesis):
     directions: tuple[tuple[float, ...], ...]
     variances: tuple[float, ...]
     whole: float
+    error: float = 0.0
+    angles: tuple[float, ...] = ()
 
     @property
     def expression(self) -> Node:
@@ -85,13 +100,66 @@ class Components(Hypothesis):
             for direction in self.directions
         )
 
+    @property
+    def drowned(self) -> tuple[int, ...]:
+        """The places of the components whose variance is within the noise."""
+        return tuple(place for place, each in enumerate(self.variances) if 0 < self.error >= each)
+
+    @property
+    def headline(self) -> str:
+        known = len(self.directions) - len(self.drowned)
+        if known == 0:
+            return f"No direction of {', '.join(self.features)} can be told from noise."
+        many = "1 direction holds" if known == 1 else f"{known} directions hold"
+        share = sum(share for place, share in enumerate(self.shares) if place not in self.drowned)
+        return f"{many} {percent(share)} of how the rows differ in {', '.join(self.features)}."
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        sentences = []
+        if drowned := [place + 1 for place in self.drowned]:
+            start, are = ("Components", "are") if len(drowned) > 1 else ("Component", "is")
+            sentences.append(f"{start} {enumerated(drowned)} {are} within the noise.")
+        turned = [place + 1 for place, angle in enumerate(self.angles) if angle >= ANYWHERE]
+        if anywhere := [number for number in turned if number not in drowned]:
+            start, its = ("Components", "their") if len(anywhere) > 1 else ("Component", "its")
+            sentences.append(
+                f"{start} {enumerated(anywhere)} may point elsewhere: noise could have made {its} variance "
+                "differ from others."
+            )
+        return tuple(sentences)
+
+    @property
+    def outlook(self) -> str:
+        if self.error == 0:
+            return ""
+        even = 1 / 3
+        told = "components below that are" if self.error < even else "expect that all components are"
+        return (
+            f"Variances are off by up to {self.error:.2g} at 95 %; a column that spreads evenly over its "
+            f"bounds has {even:.2f}: {told} within the noise."
+        )
+
     def describe(self) -> str:
         lines = []
-        for number, (direction, share) in enumerate(zip(self.directions, self.shares, strict=True), 1):
+        for place, direction in enumerate(self.directions):
             largest = sorted(zip(direction, self.features, strict=True), key=lambda pair: -abs(pair[0]))
             loadings = ", ".join(f"{loading:+.2f} {name}" for loading, name in largest[:NAMED])
-            lines.append(f"component {number} ({100 * share:.0f} % of the variance): {loadings}")
-        return "\n".join(lines)
+            lines.append(f"component {place + 1} ({self._share(place)}): {loadings}")
+        return "\n".join([*lines, *self.doubts])
+
+    def _share(self, place: int) -> str:
+        """Which part of the variance a component has, in words."""
+        off = turned = ""
+        if self.error:
+            # The sum of the variances is no further off than the norm that bounds each of them.
+            least = self.whole - self.error
+            error = self.error * (1 + self.shares[place]) / least if least > 0 else 1.0
+            off = f" ± {100 * min(1.0, error):.{1 if error < 0.1 else 0}f}"
+        if self.angles and self.angles[place] < ANYWHERE:
+            turned = f", {TURNED} {self.angles[place]:.2g}°"
+        quiet = ", within the noise" if place in self.drowned else turned
+        return f"{percent(self.shares[place])}{off} of the variance{quiet}"
 
     def picture(self) -> str:
         return bars.picture("Loadings of features scaled to [−1, 1]", self._panels(), DRAWN, self._caption)
@@ -102,8 +170,9 @@ class Components(Hypothesis):
     def _panels(self) -> list[bars.Panel]:
         return [
             bars.Panel(
-                f"component {number}: {100 * share:.0f} % of the variance",
+                f"component {place + 1}: {self._share(place).replace(TURNED, '±')}",
                 tuple(zip(self.features, direction, strict=True)),
+                0.0 if place not in self.drowned else 2.0,
             )
-            for number, (direction, share) in enumerate(zip(self.directions, self.shares, strict=True), 1)
+            for place, direction in enumerate(self.directions)
         ]

@@ -34,6 +34,12 @@ class CellFigures:
     high: Floats
     telling: NDArray[np.bool_]
 
+    @property
+    def within_noise(self) -> str:
+        """How many figures say no more than their noise does, of how many; empty if there are none."""
+        quiet = self.telling.size - int(self.telling.sum())
+        return f"{quiet:,} of {self.telling.size:,}" if quiet else ""
+
 
 def counts(table: Consistent, axes: tuple[int, ...], beta: float, whole: bool = False) -> CellFigures:
     """How many rows there are in each cell.
@@ -86,8 +92,11 @@ def ratios(
     least, most = bounds
     fewest, many = of_counts.value - of_counts.radius, of_counts.value + of_counts.radius
     with np.errstate(all="ignore"):
-        ends = [middle + total / rows for total in (of_sums.low, of_sums.high) for rows in (fewest, many)]
-        average = middle + of_sums.value / of_counts.value
+        # Divided last: of exact sums, this is the average to the last bit.
+        ends = [
+            (total + middle * rows) / rows for total in (of_sums.low, of_sums.high) for rows in (fewest, many)
+        ]
+        average = (of_sums.value + middle * of_counts.value) / of_counts.value
     known = fewest > 0
     low = np.where(known, np.clip(np.min(ends, axis=0), least, most), least)
     high = np.where(known, np.clip(np.max(ends, axis=0), least, most), most)

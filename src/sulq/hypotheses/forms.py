@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -33,6 +33,22 @@ def plain_of(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: plain_of(getattr(value, field.name)) for field in fields(value)}
     return [plain_of(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def stated(value: Any) -> dict[str, Any]:
+    """The fields of an object, without those that have their default.
+
+    >>> from sulq.schema import Unit
+    >>> stated(Unit("person", 5))
+    {'column': 'person', 'rows': 5}
+    """
+    pairs = [(field, getattr(value, field.name)) for field in fields(value)]
+    # Expressions make an expression of whatever they are compared with: so types are compared first.
+    return {
+        field.name: each
+        for field, each in pairs
+        if type(each) is not type(field.default) or each != field.default
+    }
 
 
 def value_of(hint: Any, form: Any, what: str) -> Any:
@@ -89,9 +105,11 @@ def hints_of(cls: Any) -> dict[str, Any]:
 
 
 def _made(cls: Any, form: Any, what: str) -> Any:
-    """An object of a class, field by field."""
-    given = members(form, what, list(hints_of(cls)))
-    return cls(**{name: value_of(kind, given[name], name) for name, kind in hints_of(cls).items()})
+    """An object of a class, field by field. A text may be older than a field that has a default."""
+    given = members(form, what, [name for name in hints_of(cls) if name in form or name in needed(cls)])
+    return cls(
+        **{name: value_of(kind, given[name], name) for name, kind in hints_of(cls).items() if name in given}
+    )
 
 
 def _one_of(kinds: tuple[Any, ...], form: Any, what: str) -> Any:
@@ -105,7 +123,12 @@ def _one_of(kinds: tuple[Any, ...], form: Any, what: str) -> Any:
 
 
 def _fits(cls: Any, form: Mapping[str, Any]) -> bool:
-    return is_dataclass(cls) and {field.name for field in fields(cls)} == form.keys()
+    return is_dataclass(cls) and needed(cls) <= form.keys() <= {field.name for field in fields(cls)}
+
+
+def needed(cls: Any) -> set[str]:
+    """The fields of a class that have no default."""
+    return {field.name for field in fields(cls) if field.default is MISSING}
 
 
 def _anything(form: Any) -> Any:

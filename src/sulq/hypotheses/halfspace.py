@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.pictures import bars
 from sulq.pictures.svg import clean
 from sulq.queries.node import Node
 from sulq.queries.products import Dot, dot
 from sulq.queries.vectors import Vector, features, vector
+from sulq.talk.columns import with_error
+
+NAMED = 4
+"""How many columns a headline names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,9 @@ class Halfspace(Hypothesis):
         weights: the weight of each feature.
         intercept: what is added to the weighted sum.
         values: what to predict for false and true, where the label is a category; else None.
+        noise: how much of a weight may be noise, at 95 % for all of them; 0 if none is, or nobody said.
+        mistakes: about how many rows are on the wrong side or on the edge; None where that was not asked.
+        mistakes_error: how far off that number is by noise, at 95 %.
 
     >>> import sulq
     >>> schema = sulq.Schema({"age": sulq.Real(0, 100), "income": sulq.Real(0, 50)})
@@ -41,6 +48,11 @@ class Halfspace(Hypothesis):
     rich where +2.00 income +0.50 age -1.00 > 0 (features scaled to [−1, 1])
     >>> rich.predict({"age": [50, 50], "income": [20, 40]})
     array([False,  True])
+    >>> noisy = Halfspace(schema, None, "rich", ("age", "income"), (0.5, 2.0), -1.0, None, 0.7, 90.0, 15.0)
+    >>> print(noisy.describe())
+    rich where +2.00 income [+0.50 age] -1.00 > 0 (features scaled to [−1, 1])
+    On the wrong side of it, or on its edge, are 90 ± 15 rows.
+    The weight of age is within the noise (± 0.7).
     """
 
     wire = "halfspace"
@@ -50,6 +62,9 @@ class Halfspace(Hypothesis):
     weights: tuple[float, ...]
     intercept: float
     values: tuple[str, str] | None
+    noise: float = 0.0
+    mistakes: float | None = None
+    mistakes_error: float = 0.0
 
     @property
     def expression(self) -> Node:
@@ -70,14 +85,47 @@ class Halfspace(Hypothesis):
         if self._nowhere:
             return self._title
         largest = sorted(zip(self.weights, self.features, strict=True), key=lambda pair: -abs(pair[0]))
-        terms = " ".join(f"{weight:+.2f} {name}" for weight, name in largest)
-        return f"{self._about} where {terms} {self.intercept:+.2f} > 0 (features scaled to [−1, 1])"
+        terms = " ".join(
+            f"[{weight:+.2f} {name}]" if bars.drowned(weight, self.noise) else f"{weight:+.2f} {name}"
+            for weight, name in largest
+        )
+        rule = f"{self._about} where {terms} {self.intercept:+.2f} > 0 (features scaled to [−1, 1])"
+        return "\n".join([rule, *([self._wrong] if self._wrong else []), *self.doubts])
+
+    @property
+    def headline(self) -> str:
+        if self._nowhere:
+            return f"{self._title}."
+        largest = sorted(zip(self.weights, self.features, strict=True), key=lambda pair: -abs(pair[0]))
+        known = [name for weight, name in largest if not bars.drowned(weight, self.noise)]
+        by = f"by {', '.join(known[:NAMED])}" if known else "by no column that can be told from noise"
+        return f"{self._about} is told {by}. {self._wrong}".strip()
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        weights = zip(self.features, self.weights, strict=True)
+        quiet = [name for name, weight in weights if bars.drowned(weight, self.noise)]
+        if not quiet or self._nowhere:
+            return ()
+        start = f"The weight of {quiet[0]} is"
+        if len(quiet) > 1:
+            start = f"The weights of {enumerated(quiet)} are"
+        return (f"{start} within the noise (± {self.noise:.2g}).",)
+
+    @property
+    def _wrong(self) -> str:
+        """How many mistakes it makes, in words."""
+        if self.mistakes is None:
+            return ""
+        many = with_error(self.mistakes, self.mistakes_error, 0)
+        return f"On the wrong side of it, or on its edge, are {many} rows."
 
     def picture(self) -> str:
         return bars.picture(self._title, [self._panel], note=self._caption)
 
     def drawing(self) -> RenderableType:
-        return Group(Text(clean(self._title), "bold"), bars.drawing([self._panel]))
+        below = [Text(self._wrong)] if self._wrong else []
+        return Group(Text(clean(self._title), "bold"), bars.drawing([self._panel]), *below)
 
     @property
     def _about(self) -> str:
@@ -96,7 +144,8 @@ class Halfspace(Hypothesis):
     @property
     def _panel(self) -> bars.Panel:
         weights = zip(self.features, self.weights, strict=True)
-        return bars.Panel("features scaled to [−1, 1]", (*weights, ("(intercept)", self.intercept)))
+        numbers = (*weights, ("(intercept)", self.intercept))
+        return bars.Panel("features scaled to [−1, 1]", numbers, self.noise)
 
 
 def score(names: Sequence[str], weights: Sequence[float]) -> Dot:

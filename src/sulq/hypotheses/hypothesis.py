@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from numpy.typing import NDArray
@@ -13,21 +13,23 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from sulq.errors import QueryError
-from sulq.hypotheses.forms import hints_of, plain_of, value_of
+from sulq.hypotheses.forms import hints_of, needed, plain_of, stated, value_of
 from sulq.pictures import chips
 from sulq.pictures.svg import clean
-from sulq.queries.arithmetic import Compare, Not
+from sulq.queries.arithmetic import Add, And, Compare, Multiply, Not, Or
 from sulq.queries.attributes import looked_at
-from sulq.queries.expressions import Column, Constant
+from sulq.queries.date_parts import DatePart, YearsAt
+from sulq.queries.expressions import Column, Constant, Known
 from sulq.queries.former import upgraded
 from sulq.queries.node import Node, Operand, operand
 from sulq.queries.query import Query, mean
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
 from sulq.wire import entry, members, of_json, reading, versioned
 
 T = TypeVar("T", bound="Hypothesis")
+SIGNS: dict[type[Node], str] = {Add: "+", Multiply: "*", And: "and", Or: "or"}
 VERSION = 1
 """Of the text of a hypothesis."""
 KINDS: dict[str, type[Hypothesis]] = {}
@@ -80,6 +82,21 @@ class Hypothesis(ABC):
     @abstractmethod
     def describe(self) -> str:
         """What it says, for people."""
+
+    @property
+    def headline(self) -> str:
+        """What was learned, in a sentence: what a report begins with."""
+        return self.describe().partition("\n")[0]
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What of it noise alone could have made, a sentence each."""
+        return ()
+
+    @property
+    def outlook(self) -> str:
+        """What to expect of such a hypothesis, if this one was learned from made-up rows; may be empty."""
+        return ""
 
     def picture(self) -> str:
         """What it says, as an SVG picture that stands on its own. Notebooks show it."""
@@ -173,11 +190,12 @@ class Hypothesis(ABC):
     @classmethod
     def _of(cls: type[T], form: Mapping[str, Any], envelope: list[str]) -> T:
         hints = hints_of(cls)
-        given = members(form, f"a hypothesis of kind {cls.wire!r}", [*envelope, *hints])
+        names = [name for name in hints if name in form or name in needed(cls)]
+        given = members(form, f"a hypothesis of kind {cls.wire!r}", [*envelope, *names])
         if not isinstance(given["schema"], Mapping):
             raise QueryError("the schema of a hypothesis is an object with its columns")
         schema = Schema.of(dict(given["schema"]))
-        rest = {name: value_of(hint, given[name], name) for name, hint in hints.items() if name != "schema"}
+        rest = {name: value_of(hints[name], given[name], name) for name in names if name != "schema"}
         read = cls(schema, **rest)
         read._check()
         return read
@@ -185,7 +203,7 @@ class Hypothesis(ABC):
     def _check(self) -> None:
         """Find out now whether what was read makes sense."""
         self.describe()
-        Scope(self.schema).facts(self.expression)
+        scope_of(self.schema).facts(self.expression)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -204,7 +222,7 @@ class Hypothesis(ABC):
     @property
     def _content(self) -> dict[str, Any]:
         """All fields as plain data."""
-        rest = {field.name: plain_of(getattr(self, field.name)) for field in fields(self)[1:]}
+        rest = {name: plain_of(value) for name, value in stated(self).items() if name != "schema"}
         return {"schema": plain_of(self.schema.form())} | rest
 
 
@@ -230,14 +248,52 @@ def error_rate(hypothesis: Hypothesis, label: Operand, **precision: Any) -> Quer
     return mean(hypothesis.wrong(truth), **precision)
 
 
+def enumerated(names: Sequence[object]) -> str:
+    """Names as a sentence has them.
+
+    >>> enumerated(["a"]), enumerated([1, 2, 3])
+    ('a', '1, 2 and 3')
+    """
+    *some, last = map(str, names)
+    return f"{', '.join(some)} and {last}" if some else last
+
+
 def words(expression: Node) -> str:
-    """A literal as people would say it."""
-    if isinstance(expression, Column):
-        return expression.name
-    if isinstance(expression, Constant):
-        return str(expression.constant)
-    if isinstance(expression, Not):
-        return f"not {words(expression.inner)}"
-    if isinstance(expression, Compare):
-        return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
+    """An expression as people would say it.
+
+    >>> from sulq.queries.expressions import col
+    >>> words((col("age") >= 18) & ~(col("sick") | (col("cost") * 2 > 9)))
+    'age >= 18 and not (sick or cost * 2 > 9)'
+    >>> words(col("age") - 1), words(col("born").year()), words(col("born").years_at("2024-01-01"))
+    ('age - 1', 'year of born', 'years from born to 2024-01-01')
+    """
+    match expression:
+        case Column():
+            return expression.name
+        case Known():
+            return f"{expression.name} known"
+        case Constant():
+            return str(expression.constant)
+        case Not():
+            return f"not {_part(expression.inner, expression)}"
+        case Compare():
+            return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
+        case Add(right=Multiply(left=Constant(constant=-1)) as less):
+            return f"{words(expression.left)} - {_part(less.right, less)}"
+        case Add() | Multiply() | And() | Or():
+            return f" {SIGNS[type(expression)]} ".join(
+                _part(side, expression) for side in (expression.left, expression.right)
+            )
+        case DatePart():
+            return f"{expression.part} of {words(expression.inner)}"
+        case YearsAt():
+            return f"years from {words(expression.inner)} to {expression.day}"
     return expression.wire
+
+
+def _part(expression: Node, of: Node) -> str:
+    """An expression as part of another one, in brackets where it would be misread."""
+    loose = isinstance(expression, Add | Multiply | And | Or | Compare) and type(expression) is not type(of)
+    bare = isinstance(of, And | Or | Not) and isinstance(expression, Add | Multiply)
+    tight = isinstance(of, And | Or) and isinstance(expression, Compare)
+    return f"({words(expression)})" if loose and not bare and not tight else words(expression)

@@ -14,10 +14,10 @@ from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.hypothesis import words
 from sulq.pictures.svg import plain
 from sulq.queries.codes import Bins, bins
-from sulq.queries.expressions import Constant
+from sulq.queries.expressions import Column, Constant
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
-from sulq.schema import Schema
+from sulq.schema import Date, Schema
 from sulq.talk.answers import Answer
 from sulq.talk.columns import with_error
 from sulq.talk.laws import PlainLaw
@@ -33,11 +33,15 @@ class Measure:
         kind: "count", "sum", "mean", "share" or "quantile".
         value: what is added up or ordered; None for a count.
         level: of a quantile, the part of the rows that does not exceed it; 0.5 for the median.
+        only: a condition; of the table's rows, only those that meet it are measured. None for all.
+        interpolated: whether a quantile may lie between two values, as SQL's `median` does.
     """
 
     kind: Kind
     value: Node | None = None
     level: float | None = None
+    only: Node | None = None
+    interpolated: bool = False
 
     @property
     def name(self) -> str:
@@ -60,18 +64,38 @@ class Measure:
             raise QueryError(f"a measure is one of {', '.join(get_args(Kind))}, not {self.kind!r}")
         if (self.kind == "quantile") != (self.level is not None and 0 < self.level < 1):
             raise QueryError("a quantile has a level between 0 and 1, and nothing else has one")
+        if self.interpolated and self.kind != "quantile":
+            raise QueryError("only quantiles are interpolated")
 
     def outlook(self, figures: CellFigures) -> str:
         """How far off such figures would be in the middle of them, for people."""
-        many, quiet = figures.telling.size, figures.telling.size - int(figures.telling.sum())
+        quiet = figures.within_noise
         unit = {"share": " %", "count": " rows"}.get(self.kind, "")
         off = float(np.median(figures.radius)) * (100 if self.kind == "share" else 1)
-        return f"± {plain(off, 2)}{unit}" + (f"; {quiet:,} of {many:,} within the noise" if quiet else "")
+        return f"± {plain(off, 2)}{unit}" + (f"; {quiet} within the noise" if quiet else "")
 
-    def shown(self, figures: CellFigures) -> list[str]:
-        """Figures for people."""
+    def dates(self, schema: Schema) -> Date | None:
+        """The column of dates that is averaged or ordered, if there is one: figures are days since its first.
+
+        Args:
+            schema: what is public about the columns.
+        """
+        if self.kind not in ("mean", "quantile") or not isinstance(self.value, Column):
+            return None
+        kind = schema[self.value.name]
+        return kind if isinstance(kind, Date) else None
+
+    def shown(self, figures: CellFigures, dates: Date | None = None) -> list[str]:
+        """Figures for people.
+
+        Args:
+            figures: the figures.
+            dates: the column of dates that they are about, if it is one.
+        """
         columns = (figures.value, figures.radius, figures.low, figures.high)
         lines = list(zip(*(np.ravel(each).tolist() for each in columns), strict=True))
+        if dates is not None:
+            return [_days(dates, value, low, high) for value, _, low, high in lines]
         if self.kind == "share":
             return [with_error(100 * value, 100 * radius) + " %" for value, radius, _, _ in lines]
         if self.kind == "quantile":
@@ -88,12 +112,14 @@ class Asked:
         axes: the axes of the table that the question keeps.
         edges: the public edges between which rows were counted.
         answer: the answer.
+        only: a condition; of the table's rows, only those that meet it were looked at. None for all.
     """
 
     value: Node | None
     axes: tuple[int, ...]
     edges: tuple[float, ...]
     answer: Answer
+    only: Node | None = None
 
     def numbers(self, shape: tuple[int, ...]) -> tuple[Floats, PlainLaw]:
         """The numbers that were answered and the law of their errors, or a refusal.
@@ -144,8 +170,15 @@ def centred(schema: Schema, value: Node) -> tuple[Node, float]:
     return value - middle, middle
 
 
+def _days(dates: Date, value: float, low: float, high: float) -> str:
+    day = dates.date(value)
+    return str(day) if low == high else f"{day} ({dates.date(low)} to {dates.date(high)})"
+
+
 def _range(value: float, low: float, high: float) -> str:
+    if low == high:
+        return with_error(value, 0)
     whole = all(float(x).is_integer() for x in (value, low, high))
     digits = 0 if whole else max(0, 1 - math.floor(math.log10(high - low)))
     show = [f"{round(x, digits) + 0.0:,.{digits}f}".replace("-", "−") for x in (value, low, high)]
-    return with_error(value, 0) if low == high else f"{show[0]} ({show[1]} to {show[2]})"
+    return f"{show[0]} ({show[1]} to {show[2]})"

@@ -46,6 +46,10 @@ class Rule(Hypothesis):
             conjunction = And(conjunction, literal)
         return conjunction
 
+    @property
+    def headline(self) -> str:
+        return f"True where {self.describe()}." if self.literals else "True of every row."
+
     def describe(self) -> str:
         return " and ".join(words(literal) for literal in self.literals) or "always"
 
@@ -81,6 +85,10 @@ class ParityRule(Hypothesis):
     @property
     def expression(self) -> Xor:
         return parity(self.features, self.mask)
+
+    @property
+    def headline(self) -> str:
+        return f"True where {self.describe()}." if self._terms else "True of no row."
 
     def describe(self) -> str:
         return " xor ".join(self._terms) or "never"
@@ -118,6 +126,10 @@ class Selected(Hypothesis):
     @property
     def expression(self) -> Node:
         return self.said
+
+    @property
+    def headline(self) -> str:
+        return f"True where {self.words}."
 
     def describe(self) -> str:
         return self.words

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from sulq.errors import QueryError
 from sulq.hypotheses.figures import CellFigures
-from sulq.hypotheses.hypothesis import Hypothesis, words
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.hypotheses.measures import Asked, Measure, heading
 from sulq.hypotheses.table_answers import TableAnswers
 from sulq.pictures import measured
@@ -26,7 +26,7 @@ from sulq.queries.expressions import Constant
 from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.talk.answers import BETA
-from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, written
+from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, with_error, written
 
 ALL = "(all)"
 """Stands for an axis over which it is summed."""
@@ -153,79 +153,109 @@ class Tabulation(Hypothesis):
             return Constant(float(value))
         return lookup(self.by[0] if len(self.by) == 1 else Cross(self.by), np.ravel(value).tolist())
 
+    @property
+    def headline(self) -> str:
+        counts = [measure for measure in self.measures if measure.kind == "count"]
+        of = "".join(
+            f", of {with_error(float(each.value), float(each.radius), 0)} rows"
+            for each in (self._figures(measure, (), BETA) for measure in counts[:1])
+        )
+        groups = f" by {enumerated(self.axes)}" if self.by else ""
+        what = enumerated(self.names)
+        return clean(f"{what[0].upper()}{what[1:]}{groups}{of}{self._only}.")
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        found = [self._figures(measure, self._parts[0], BETA).within_noise for measure in self.measures]
+        return tuple(
+            f"{clean(name)}: {within} are within the noise (in brackets)."
+            for name, within in zip(self.names, found, strict=True)
+            if within
+        )
+
     def describe(self) -> str:
-        rows, grey = self._rows()
+        rows, grey = self.texts()
         rows = [
-            [f"[{text}]" if quiet else text for text, quiet in zip(*line, strict=True)]
+            [f"[{clean(text)}]" if quiet else clean(text) for text, quiet in zip(*line, strict=True)]
             for line in zip(rows, grey, strict=True)
         ]
         more = [f"… {len(rows) - MOST_LINES:,} more rows"] if len(rows) > MOST_LINES else []
-        grid = plain_table([*self.axes, *self.names], rows[:MOST_LINES], len(self.axes))
+        headings = [clean(name) for name in (*self.axes, *self.names)]
+        grid = plain_table(headings, rows[:MOST_LINES], len(self.axes))
         return "\n".join([grid, *more, *([self.note] if self.note else [])])
 
     @property
     def note(self) -> str:
         """What there is to say about the errors, in words."""
+        return "\n".join([self._holds, *self.doubts]) if self._holds else ""
+
+    @property
+    def _holds(self) -> str:
+        """What ± means, where there is noise."""
         if all(each.answer.radius(BETA) == 0 for each in self.asked):
             return ""
-        parts = [f"± and ranges hold at 95 %, for all figures of a column at once{self._only}."]
-        for name, measure in zip(self.names, self.measures, strict=True):
-            telling = self._figures(measure, self._parts[0], BETA).telling
-            quiet = telling.size - int(telling.sum())
-            if quiet:
-                parts.append(f"{name}: {quiet:,} of {telling.size:,} are within the noise (in brackets).")
-        return "\n".join(parts)
+        return f"± and ranges hold at 95 %, for all figures of a column at once{self._only}."
 
     @property
     def outlook(self) -> str:
         """What to expect of such a table, in words: of a rehearsal, whose rows spread evenly."""
         lines = ["If rows spread evenly over the cells, figures are off by at most, at 95 %:"]
         for name, measure in zip(self.names, self.measures, strict=True):
-            lines.append(f"  {name}: {measure.outlook(self._figures(measure, self._parts[0], BETA))}")
+            lines.append(f"  {clean(name)}: {measure.outlook(self._figures(measure, self._parts[0], BETA))}")
         return "\n".join(lines)
 
     @property
     def _only(self) -> str:
-        return "" if self.where is None else f"; only rows with {words(self.where)}"
+        return "" if self.where is None else f"; only rows with {clean(words(self.where))}"
 
     def picture(self) -> str:
         panels = []
         for name, measure in zip(self.names, self.measures, strict=True):
             found = self._figures(measure, self._parts[0], BETA)
-            labels = [" · ".join(label) or ALL for label in self._labels_of(self._parts[0])]
+            labels = [measured.BETWEEN_GROUPS.join(label) or ALL for label in self._labels_of(self._parts[0])]
             fields = (found.value, found.low, found.high, found.telling)
             numbers = zip(labels, *(np.ravel(field).tolist() for field in fields), strict=True)
             panels.append(
-                measured.MeasuredPanel(name, tuple(measured.MeasuredBar(*number) for number in numbers))
+                measured.MeasuredPanel(
+                    name,
+                    tuple(measured.MeasuredBar(*number) for number in numbers),
+                    shares=measure.kind == "share",
+                    dates=measure.dates(self.schema),
+                )
             )
-        groups = f" by {', '.join(self.axes)}" if self.by else ""
-        return measured.picture(f"{', '.join(self.names)}{groups}", panels, DRAWN, self._caption)
+        # Each panel says what is measured, so a title of several would say it twice.
+        what = self.names[0] if len(self.names) == 1 else "figures"
+        title = f"{what} by {', '.join(self.axes)}" if self.by else what
+        return measured.picture(title, panels, DRAWN, self._caption)
 
     def drawing(self) -> RenderableType:
         grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for place, name in enumerate([*self.axes, *self.names]):
             grid.add_column(Text(clean(name)), justify="left" if place < len(self.axes) else "right")
-        rows, grey = self._rows()
+        rows, grey = self.texts()
         for row, quiet in list(zip(rows, grey, strict=True))[:MOST_LINES]:
             cells = zip(row, quiet, strict=True)
             grid.add_row(
                 *(Text(f"[{clean(each)}]" if q else clean(each), "dim" if q else "") for each, q in cells)
             )
         more = f"… {len(rows) - MOST_LINES:,} more rows. " if len(rows) > MOST_LINES else ""
-        return Group(grid, Text(clean(more + self.note), "dim"))
+        return Group(grid, Text(clean(more + self._holds), "dim"))
 
     def _repr_html_(self) -> str:
-        rows, grey = self._rows()
+        rows, grey = self.texts()
         note = self.note.replace("(in brackets)", "(in grey)")
         return html_table([*self.axes, *self.names], rows, grey, len(self.axes), note)
 
-    def _rows(self) -> tuple[list[list[str]], list[list[bool]]]:
+    def texts(self) -> tuple[list[list[str]], list[list[bool]]]:
         """The cells and the margins as texts, and which of them are within the noise."""
         rows: list[list[str]] = []
         grey: list[list[bool]] = []
         for kept in self._parts:
             found = [self._figures(measure, kept, BETA) for measure in self.measures]
-            shown = [measure.shown(each) for measure, each in zip(self.measures, found, strict=True)]
+            shown = [
+                measure.shown(each, measure.dates(self.schema))
+                for measure, each in zip(self.measures, found, strict=True)
+            ]
             quiet = [(~each.telling).ravel().tolist() for each in found]
             for place, labels in enumerate(self._labels_of(kept)):
                 rows.append([*labels, *(texts[place] for texts in shown)])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sulq.inspection.findings import Finding
 from sulq.inspection.hints import as_toml, category_rules, date_rules, numeral_rules
-from sulq.schema import Boolean, Category, Date, Integer, Kind, Real
+from sulq.schema import Boolean, Category, Date, Integer, Kind, Real, drops
 from sulq.sources.cells import days, is_text, numbers, places, plain, truths
 
 MOST_SPELLINGS = 100_000
@@ -95,8 +95,9 @@ class ColumnTally:
     def findings(self) -> Iterator[Finding]:
         """What was found, most harmless first."""
         if self._empty:
-            worry = self._empty > FEW * self._cells and not self._has_level()
-            yield self._finding("missing", self._empty, self._effect(), worry=worry)
+            worry = self._empty > FEW * self._cells and not (self._has_level() or drops(self._kind))
+            rule = ('missing = "drop"',) if worry and not isinstance(self._kind, Category) else ()
+            yield self._finding("missing", self._empty, self._effect(), try_=rule, worry=worry)
         if self._unread:
             yield self._unread_finding()
         if isinstance(self._kind, Real | Integer):
@@ -124,13 +125,16 @@ class ColumnTally:
         if isinstance(kind, Category):
             rules = category_rules(kind, [text for text, _ in self._unread.most_common(EXAMPLES)])
             return self._finding("not listed", many, self._effect(), most, as_toml(rules))
-        if isinstance(kind, Boolean):
-            return self._finding("neither true nor false", many, self._effect(), most)
+        what, rules = "neither true nor false", {}
         if isinstance(kind, Date):
-            rules = date_rules(kind, self._unread, self._examples)
-            return self._finding("not a date", many, self._effect(), most, as_toml(rules))
-        rules, _ = numeral_rules(kind, self._unread, self._examples)
-        return self._finding("not a number", many, self._effect(), most, as_toml(rules))
+            what, rules = "not a date", date_rules(kind, self._unread, self._examples)
+        elif isinstance(kind, Real | Integer):
+            what, (rules, _) = "not a number", numeral_rules(kind, self._unread, self._examples)
+        if not (rules or drops(kind)):
+            rules = {"missing": "drop"}
+        # Cells that nobody can read, and that the schema leaves out, are as they should be.
+        worry = bool(rules) or not drops(kind)
+        return self._finding(what, many, self._effect(), most, as_toml(rules), worry=worry)
 
     def _has_level(self) -> bool:
         return isinstance(self._kind, Category) and self._kind.missing is None
@@ -140,11 +144,15 @@ class ColumnTally:
         if isinstance(kind, Category):
             return f"counted as {kind.levels[-1] if kind.missing is None else kind.missing}"
         if isinstance(kind, Boolean):
-            return f"counted as {str(kind.missing).lower()}"
+            counted = f"counted as {str(kind.missing).lower()}"
+            return f"left out of means and shares, in conditions {counted}" if drops(kind) else counted
         assert kind.missing is not None
         became = f"become {self._shown(kind.missing)}"
         if not self._readable:
             return f"{became}; no cell can be read"
+        if drops(kind):
+            average = self._shown(self._clamped_sum / self._readable)
+            return f"left out of sums, means and quantiles: the mean is {average}"
         replaced = self._cells - self._readable
         mean = (self._clamped_sum + replaced * kind.missing) / self._cells
         without = self._clamped_sum / self._readable

@@ -85,8 +85,8 @@ def category_rules(kind: Category, unlisted: Iterable[str]) -> dict[str, Any]:
     """The rules by which spellings that are not listed would be.
 
     >>> sex = Category(["female", "male"])
-    >>> category_rules(sex, ["Female", " male", "F", "femal", "other"])
-    {'trim': True, 'fold_case': True, 'aliases': {'F': 'female', 'femal': 'female'}}
+    >>> category_rules(sex, ["Female", " male", "F", "fem.", "femael", "other"])
+    {'trim': True, 'fold_case': True, 'aliases': {'F': 'female', 'fem.': 'female', 'femael': 'female'}}
     """
     rules: dict[str, Any] = {}
     aliases: dict[str, str] = {}
@@ -97,7 +97,7 @@ def category_rules(kind: Category, unlisted: Iterable[str]) -> dict[str, Any]:
             rules |= {"trim": True} if bare != spelling else {}
             rules |= {"fold_case": True} if bare not in kind.values else {}
             continue
-        initials = [value for value in kind.values if value[:1].casefold() == bare.casefold()]
+        initials = [value for value in kind.values if _shortened(bare, value)]
         close = get_close_matches(bare.casefold(), folded, n=1, cutoff=CLOSE)
         if len(initials) == 1:
             aliases[bare] = initials[0]
@@ -108,6 +108,12 @@ def category_rules(kind: Category, unlisted: Iterable[str]) -> dict[str, Any]:
     return {rule: True for rule in ("trim", "fold_case") if rule in rules} | (
         {"aliases": aliases} if aliases else {}
     )
+
+
+def _shortened(spelling: str, value: str) -> bool:
+    """Whether a spelling is how a value begins: with one letter, or with several and perhaps a point."""
+    start = spelling.removesuffix(".").casefold()
+    return bool(start) and start != value.casefold() and value.casefold().startswith(start)
 
 
 def as_toml(rules: Mapping[str, Any]) -> tuple[str, ...]:

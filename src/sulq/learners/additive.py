@@ -8,13 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from sulq.effects.association import correlation
+from sulq.effects.association import beyond_independence
 from sulq.effects.estimate import Estimate, Gradient, start
 from sulq.effects.layout import Floats
-from sulq.hypotheses.additive import AdditiveModel, Effect, Target, score
+from sulq.effects.logistic import reweighed
+from sulq.hypotheses.additive import AdditiveModel, score
+from sulq.hypotheses.effect import Effect
+from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.learner import Learner
-from sulq.learners.outcome import ClassOutcome, FirstLook, NumberOutcome, Outcome
+from sulq.learners.response import ClassResponse, FirstLook, NumberResponse, Response
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute
 from sulq.queries.node import Node
@@ -24,14 +27,16 @@ from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
 
-COUNTS, PAIRS = Fraction(1, 5), Fraction(1, 10)
+COUNTS, PAIRS = Fraction(3, 20), Fraction(1, 10)
 """The parts of the budget for each attribute with the label, and for pairs of attributes."""
-OFTEN, SELDOM = 5, 2
-"""How often to ask for what is not yet explained; seldom where noise is inverse to a share itself, not its root."""
-DROWNED = 1.0
+OFTEN, SELDOM = 8, 3
+"""How often to ask for what is not explained; seldom where noise is inverse to a share, not to its root."""
+DROWNED = 10.0
 """Pairs are asked for if noise is less than this part of the number of rows in a cell."""
-GRID = 2.0**-10
-"""What values add is a multiple of this."""
+GRID, LARGEST = 2.0**-10, 32.0
+"""What a value adds is a multiple of this, and not larger."""
+HOPELESS = 4.0
+"""Nothing can be learned unless rows are so many times as many as the noise in a count of them."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,8 @@ class Additive(Learner[AdditiveModel]):
         label: what is predicted: a category, a boolean, or a number.
         features: columns or expressions; by default all columns that the label does not look at.
         bins: public edges for numbers, by column; by default many, from the schema's bounds.
-        refinements: how often to ask for what is not yet explained; by default 5 times, and twice where noise
-            is inverse to a share of the budget, as under pure ε.
+        refinements: how often to ask for what is not yet explained; by default 8 times, and 3 times where
+            noise is inverse to a share of the budget, as under pure ε.
         share: the part of the budget to spend.
 
     >>> import sulq
@@ -65,30 +70,33 @@ class Additive(Learner[AdditiveModel]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[AdditiveModel]:
-        outcome, share = self._outcome(schema), rational("share", self.share, most=1)
-        fine = attributes(schema, outcome.target.label, self.features, self.bins)
-        answers = yield Round(outcome.questions(fine), share * COUNTS)
-        look, left = outcome.look(fine, answers), share * (1 - COUNTS)
+        response, share = self._response(schema), rational("share", self.share, most=1)
+        label = response.target.label
+        fine = attributes(schema, label, self.features, self.bins)
+        answers = yield Round(response.questions(fine), share * COUNTS)
+        look, left = response.look(fine, answers), share * (1 - COUNTS)
+        if hopeless(look):
+            alone = yield Round(response.alone(), left)
+            average = response.intercept(response.average(alone))
+            return AdditiveModel(schema, None, label, _numbers(average), ())
         pairs: list[Answer] = []
-        if worth_pairing(look, answers[0]):
+        if worth_pairing(look, answers[-1]):
             pairs = yield Round(paired(look.attributes), share * PAIRS)
             left -= share * PAIRS
-        model = Fit.begun(look, pairs, outcome)
-        for turn in range(times := self._times(look, answers[0])):
-            residuals = yield Round(model.questions(outcome), left / times)
+        model = Fit.begun(look, pairs, response)
+        for _ in range(times := self._times(answers[-1])):
+            residuals = yield Round(model.questions(), left / times)
             model = model.given(residuals)
-        return model.hypothesis(schema, outcome.target.label)
+        return model.hypothesis(schema, label)
 
-    def _outcome(self, schema: Schema) -> Outcome:
+    def _response(self, schema: Schema) -> Response:
         target = Target(schema, attribute(schema, self.label))
         target.check()
         if self.refinements is not None:
             whole("refinements", self.refinements, 0)
-        return NumberOutcome(target) if target.classes is None else ClassOutcome(target)
+        return NumberResponse(target) if target.classes is None else ClassResponse(target)
 
-    def _times(self, look: FirstLook, answer: Answer) -> int:
-        if not look.attributes:
-            return 0
+    def _times(self, answer: Answer) -> int:
         if self.refinements is not None:
             return self.refinements
         return OFTEN if answer.law.power < 1 or answer.deviation == 0 else SELDOM
@@ -102,77 +110,95 @@ class Fit:
         look: what the first round said.
         base: the log-odds, or the number, of a row without any effect.
         estimates: the effects on each number that stands for the label.
+        response: what is modelled.
     """
 
     look: FirstLook
     base: Floats
     estimates: tuple[Estimate, ...]
+    response: Response
 
     @classmethod
-    def begun(cls, look: FirstLook, pairs: Sequence[Answer], outcome: Outcome) -> Fit:
+    def begun(cls, look: FirstLook, pairs: Sequence[Answer], response: Response) -> Fit:
         """The model after the first look.
 
         Args:
             look: what the first round said.
             pairs: how often values go together, for each pair of attributes; none if that was not asked.
-            outcome: what is modelled.
+            response: what is modelled.
         """
-        base = look.base if outcome.target.classes is None else np.log(look.base / (1 - look.base))
-        if not look.attributes:
-            return cls(look, base, ())
+        base = _on_grid(response.intercept(look.base))
         tables = [np.asarray(pair.value, dtype=np.float64) for pair in pairs]
-        noise = float(pairs[0].deviation) if pairs else 0.0
-        moments = correlation(look.layout, look.counts, tables, noise)
+        noise = max((float(pair.deviation) for pair in pairs), default=0.0)
+        beyond = beyond_independence(look.layout, look.counts, tables, noise)
         at = np.zeros(look.layout.width)
         estimates = [
-            start(look.layout, look.counts, moments, weights, float(dispersion)).given(
+            start(look.layout, look.counts, beyond, weights, float(dispersion)).given(
                 Gradient(at, value, noise)
             )
             for weights, dispersion, value, noise in zip(
                 look.weights.T, look.dispersion, look.gradient.T, look.noise.T, strict=True
             )
         ]
-        return cls(look, base, tuple(estimates))
+        return cls(look, base, tuple(estimates), response)
 
     @property
     def added(self) -> Floats:
         """What each value adds to each number that stands for the label."""
-        return np.stack([np.round(each.effects / GRID) * GRID for each in self.estimates], axis=1)
+        effects = np.stack([each.effects for each in self.estimates], axis=1)
+        return _on_grid(effects.clip(-LARGEST, LARGEST))
 
-    def questions(self, outcome: Outcome) -> list[Query]:
+    def questions(self) -> list[Query]:
         """For every value of every attribute: how much of the label is not explained, in all?"""
         parts = zip(self.look.attributes, self.look.layout.slices, strict=True)
         effects = [(attribute.code, _rows(self.added[part])) for attribute, part in parts]
-        residual = outcome.residual(score(tuple(self.base.tolist()), effects))
+        residual = self.response.residual(score(_numbers(self.base), effects))
         return [total(residual, by=[attribute.code]) for attribute in self.look.attributes]
 
     def given(self, residuals: Sequence[Answer]) -> Fit:
         """The model once the sums of what it did not explain are known."""
         sums = np.concatenate([np.reshape(answer.value, (-1, len(self.estimates))) for answer in residuals])
-        noise = np.full(len(sums), float(residuals[0].deviation) ** 2)
+        noise = np.concatenate(
+            [
+                np.full(size, float(answer.deviation) ** 2)
+                for size, answer in zip(self.look.layout.sizes, residuals, strict=True)
+            ]
+        )
         estimates = [
             estimate.given(Gradient(at, value, noise))
-            for estimate, at, value in zip(self.estimates, self.added.T, sums.T, strict=True)
+            for estimate, at, value in zip(self._weighed, self.added.T, sums.T, strict=True)
         ]
         return replace(self, estimates=tuple(estimates))
 
+    @property
+    def _weighed(self) -> tuple[Estimate, ...]:
+        if self.response.target.classes is None:
+            return self.estimates
+        return tuple(
+            reweighed(estimate, float(base)) for estimate, base in zip(self.estimates, self.base, strict=True)
+        )
+
     def hypothesis(self, schema: Schema, label: Node) -> AdditiveModel:
         """The model as it is published: effects of an attribute are 0 on average."""
-        if not self.estimates:
-            return AdditiveModel(schema, None, label, tuple(self.base.tolist()), ())
         added, base, effects = self.added, self.base.copy(), []
-        deviations = np.stack([each.deviations for each in self.estimates], axis=1)
-        for attribute, part in zip(self.look.attributes, self.look.layout.slices, strict=True):
-            middle = np.average(added[part], axis=0, weights=self.look.counts[part])
+        deviations = np.stack([estimate.deviations for estimate in self.estimates], axis=1)
+        for each, part in zip(self.look.attributes, self.look.layout.slices, strict=True):
+            middle = _on_grid(np.average(added[part], axis=0, weights=self.look.counts[part]))
             base += middle
-            effects.append(Effect(attribute.code, _rows(added[part] - middle), _rows(deviations[part])))
-        return AdditiveModel(schema, None, label, tuple(base.tolist()), tuple(effects))
+            shares = _numbers(self.look.counts[part] / self.look.rows)
+            effects.append(Effect(each.code, shares, _rows(added[part] - middle), _rows(deviations[part])))
+        return AdditiveModel(schema, None, label, _numbers(base), tuple(effects))
 
 
 def paired(attributes: Sequence[Attribute]) -> list[Query]:
     """For every pair of attributes: how often do their values go together?"""
     codes = [attribute.code for attribute in attributes]
     return [count(by=[one, other]) for place, one in enumerate(codes) for other in codes[place + 1 :]]
+
+
+def hopeless(look: FirstLook) -> bool:
+    """Whether noise hides what attributes have to do with the label."""
+    return not look.attributes or look.rows < HOPELESS * look.off
 
 
 def worth_pairing(look: FirstLook, answer: Answer) -> bool:
@@ -188,8 +214,16 @@ def worth_pairing(look: FirstLook, answer: Answer) -> bool:
     grows = (many - 1) / 2 * float(COUNTS / PAIRS)
     noise = look.off * grows ** float(answer.law.power)
     cells = float(np.median(look.layout.sizes)) ** 1.5
-    return bool(noise * 2 * cells < DROWNED * look.counts[look.layout.slices[0]].sum())
+    return bool(noise * 2 * cells < DROWNED * look.rows)
 
 
 def _rows(table: Floats) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in table.tolist())
+
+
+def _on_grid(values: Floats) -> Floats:
+    return np.asarray(np.round(values / GRID) * GRID)
+
+
+def _numbers(values: Floats) -> tuple[float, ...]:
+    return tuple(values.tolist())

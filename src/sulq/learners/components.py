@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq.hypotheses.components import Components
-from sulq.learners.estimates import ROUND, shrunk
+from sulq.learners.estimates import ROUND, Floats, shrunk
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names
@@ -18,10 +19,10 @@ from sulq.queries.node import Node
 from sulq.queries.products import gram
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.schema import Schema
-from sulq.talk.answers import Answer
+from sulq.talk.answers import BETA, Answer
 from sulq.talk.oracle import Rounds
 
 MEAN_STEPS = 2**10
@@ -120,7 +121,7 @@ class PCA(Learner[Components]):
 def _checked(schema: Schema, names: tuple[str, ...], components: int, norm: float | None) -> float | None:
     """The norm, if an oracle can answer all: known before anything is spent."""
     whole("components", components, 1, len(names))
-    Scope(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
+    scope_of(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
     return norm
 
 
@@ -156,6 +157,7 @@ def _top(
     matrix = np.zeros((len(names), len(names)))
     matrix[np.triu_indices(len(names))] = triangle / rows
     values, vectors = np.linalg.eigh(matrix, UPLO="U")
+    error = _error(len(names), answers[0], answers[1], float(np.abs(values).max()))
     best = np.argsort(-values, kind="stable")[:k]
     variances = values[best].clip(min=0)
     directions = vectors[:, best].T
@@ -170,4 +172,40 @@ def _top(
         tuple(variances.tolist()),
         # Noise can make the least eigenvalues negative, and the trace less than their sum.
         max(float(np.trace(matrix)), float(variances.sum())),
+        error,
+        _angles(values, best, error),
     )
+
+
+def _error(d: int, products: Answer, rows: Answer, largest: float) -> float:
+    """How far off each eigenvalue is by noise, at 95 %: by Weyl's theorem, the norm of the noise's matrix.
+
+    Noise of deviation s in every entry has a norm of about 2s√d, as Wigner's semicircle ends there; a single
+    entry that is further off adds no more than itself. With few columns, d times the largest entry is less.
+
+    Args:
+        d: how many columns there are.
+        products: the answer about the sums of products.
+        rows: the answer about the number of rows, whose error moves all eigenvalues by the same part.
+        largest: the largest eigenvalue.
+    """
+    off = float(np.max(products.radius(BETA)))
+    norm = min(d * off, 2 * math.sqrt(d) * float(np.max(products.deviation)) + off)
+    rows_off = float(np.max(rows.radius(BETA)))
+    return (norm + largest * rows_off) / max(1.0, float(rows.value) - rows_off)
+
+
+def _angles(values: Floats, best: NDArray[np.intp], error: float) -> tuple[float, ...]:
+    """By how many degrees each eigenvector may be turned by noise: Davis and Kahan's theorem.
+
+    The sine of the angle is at most the norm of the noise's matrix over the distance of the noisy eigenvalue
+    to the nearest other one without noise, which is at least that to the noisy one, less the norm.
+    """
+    if error == 0:
+        return ()
+    angles = []
+    for place in best:
+        others = np.delete(values, place)
+        gap = float(np.abs(others - values[place]).min()) - error if others.size else math.inf
+        angles.append(math.degrees(math.asin(error / gap)) if gap > error else 90.0)
+    return tuple(angles)

@@ -72,9 +72,8 @@ class ForetoldNoise:
             return _even(attribute)
         # In many empty bins noise alone adds up to many rows, if what is negative is just left away.
         counts = nearest_distribution(counts, self.rows)
-        groups = attribute.joined(
-            counts, max(self._least(counts, many), IN_A_BIN * self.of(many)), SURE * self.off
-        )
+        least = max(self._least(counts, many), IN_A_BIN * self.of(many), SURE * self.off)
+        groups = attribute.groups(counts, least)
         if groups[-1] == 0:  # no bin has enough rows: two halves say more than nothing
             below = np.cumsum(counts + 1e-9)
             half = min(int(np.searchsorted(below, below[-1] / 2)), attribute.size - 2)

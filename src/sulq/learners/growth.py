@@ -37,6 +37,9 @@ class Draft:
         self._children: list[list[int]] = [[]]
         self._paths: list[tuple[tuple[int, int], ...]] = [()]
         """The questions on the way to each node, and their answers there."""
+        self._known: list[frozenset[int]] = [frozenset()]
+        """The questions that the way to each node leaves one answer only: they would tell nothing."""
+        self._implied: dict[tuple[int, int], frozenset[int]] = {}
         self._together: list[tuple[int, list[int], list[int]]] = []
         """Nodes, the questions that were picked together for each, and the nodes those lead to."""
 
@@ -48,16 +51,29 @@ class Draft:
         """The questions on the way to a node."""
         return frozenset(question for question, _ in self._paths[node])
 
-    def grow(self, picked: Mapping[int, Sequence[int]]) -> None:
-        """Split nodes by the questions picked for them; the others that were open are ends."""
+    @property
+    def unknown(self) -> list[int]:
+        """The questions that would tell something in some open node."""
+        known = frozenset.intersection(*(self._known[node] for node in self.open))
+        return [question for question in range(len(self.questions)) if question not in known]
+
+    def grow(self, picked: Mapping[int, Sequence[int]], joint: bool = False) -> None:
+        """Split nodes by the questions picked for them; the others that were open are ends.
+
+        Args:
+            picked: the questions picked for each node.
+            joint: whether the nodes picked together: one where the question tells nothing stays open.
+        """
         self.open = []
         for node, questions in picked.items():
-            telling = [question for question in questions if not self._known(node, question)]
+            telling = [question for question in questions if question not in self._known[node]]
             reached = [node]
             for question in telling:
                 reached = [child for parent in reached for child in self._split(parent, question)]
             self._together.append((node, telling, reached))
-            self.open += [child for child in reached if child != node]
+            self.open += [child for child in reached if child != node or joint]
+        if joint:
+            self.open = [node for node in self.open if len(self._known[node]) < len(self.questions)]
 
     def _split(self, node: int, question: int) -> list[int]:
         first = len(self._question)
@@ -66,14 +82,16 @@ class Draft:
         self._question += [None] * len(children)
         self._children += [[] for _ in children]
         self._paths += [(*self._paths[node], (question, answer)) for answer in range(len(children))]
+        self._known += [self._known[node] | self._follow(question, answer) for answer in range(len(children))]
         return children
 
-    def _known(self, node: int, question: int) -> bool:
-        """Whether the way to a node leaves a question one answer only: it would tell nothing."""
-        before = [(self.questions[number], answer) for number, answer in self._paths[node]]
-        return question in self.used(node) or any(
-            _follows(self.questions[question], earlier, answer) for earlier, answer in before
-        )
+    def _follow(self, question: int, answer: int) -> frozenset[int]:
+        """The questions whose answers follow from the answer to one, which is among them."""
+        if (question, answer) not in self._implied:
+            before = self.questions[question]
+            others = (n for n, other in enumerate(self.questions) if _follows(other, before, answer))
+            self._implied[question, answer] = frozenset([question, *others])
+        return self._implied[question, answer]
 
     def _sort(self, sums: Mapping[int, Counts]) -> None:
         """Of questions that were picked together, ask the one that tells most first.
@@ -119,10 +137,10 @@ class Draft:
     def tree(
         self, schema: Schema, label: Node, table: Mapping[int, Counts], deviation: float, prune: float
     ) -> Tree:
-        """The finished tree, pruned.
+        """The finished tree, with all that was counted.
 
-        Going down, a node takes its parent's label unless another leads by more than the noise. Coming up,
-        a split that makes no difference is undone. Only answers are looked at, so this costs nothing.
+        Going down, a node takes its parent's label unless another leads by more than the noise. Only answers
+        are looked at, so this costs nothing.
 
         Args:
             schema: what is public about the columns.
@@ -143,20 +161,14 @@ class Draft:
                 max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * deviation**2
             )
             majority = best if lead > prune * spread else above
-            if question is not None:
-                branches = tuple(finished(child, majority) for child in self._children[node])
-                different = {branch.label if isinstance(branch, End) else -1 for branch in branches}
-                if len(different) > 1 or -1 in different:
-                    return Split(question, branches)
-                [majority] = different
-            return End(majority, tuple(counts.tolist()))
+            if question is None:
+                return End(majority, tuple(counts.tolist()), deviation)
+            return Split(place[question], tuple(finished(child, majority) for child in self._children[node]))
 
+        asked = sorted({question for question in self._question if question is not None})
+        place = {question: i for i, question in enumerate(asked)}
         root = finished(0, int(sums[0].argmax()))
-        remaining = sorted(_questions(root))
-        place = {question: i for i, question in enumerate(remaining)}
-        return Tree(
-            schema, None, label, tuple(self.questions[q] for q in remaining), _renumbered(root, place)
-        )
+        return Tree(schema, None, label, tuple(self.questions[q] for q in asked), root)
 
 
 def _follows(question: Node, before: Node, answer: int) -> bool:
@@ -207,15 +219,3 @@ def _entropy(counts: Counts) -> float:
     positive = counts[counts > 0]
     shares = positive / positive.sum() if positive.size else positive
     return float(-(shares * np.log2(shares)).sum())
-
-
-def _questions(node: Split | End) -> set[int]:
-    if isinstance(node, End):
-        return set()
-    return {node.question}.union(*map(_questions, node.branches))
-
-
-def _renumbered(node: Split | End, place: Mapping[int, int]) -> Split | End:
-    if isinstance(node, End):
-        return node
-    return Split(place[node.question], tuple(_renumbered(branch, place) for branch in node.branches))

@@ -24,7 +24,7 @@ from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.query import count
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Boolean, Category, Integer, Kind, Real, Schema
 from sulq.talk.oracle import Rounds
 
@@ -37,12 +37,15 @@ class ID3(Learner[Tree]):
     """Learns a decision tree: section 4.4 of the SuLQ paper.
 
     The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one.
+    Where questions are chosen, a first count of the labels says how many levels there can be, whether nodes
+    must choose together, and whether rows of a rare label count for more.
 
     Args:
         label: what the tree tells: a boolean or category column, or an expression like it.
         features: the columns to ask about; by default all that the label is not made of.
         depth: how many questions lead to an end at most. By default 4 where questions are multiway and 9
-            where they are binary; fewer where noise would drown them.
+            where they are binary; fewer where noise would drown them. Nodes that noise would drown choose one
+            question for all of a level, where questions are binary.
         pick: how a question is picked. "choose" asks only which one predicts the label best. "counts" asks
             for the table of every attribute and the label, as the paper does, and works out the information
             gain.
@@ -54,8 +57,8 @@ class ID3(Learner[Tree]):
             multiway. Where there are too many sets of three, the first choice picks one question, the
             second a pair in each of its nodes, and there are no more.
         bins: public edges for numbers, by column; by default from the schema's bounds.
-        prune: how many standard deviations a label must lead by to displace that of the node above; 0 prunes
-            only what makes no difference.
+        prune: how many standard deviations a label must lead by to displace that of the node above. The tree
+            keeps all ends and counts whatever this is: `Tree.pruned` is what is shown of it.
         share: the part of the budget to spend.
 
     >>> import sulq
@@ -79,12 +82,14 @@ class ID3(Learner[Tree]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Tree]:
-        label, draft = self._label(schema), Draft(Scope(schema), self.questions(schema))
+        label, draft = self._label(schema), Draft(scope_of(schema), self.questions(schema))
         picking = self._picking(schema, label)
-        levels = yield from self._levels(schema, draft).opened(label)
+        levels = self._levels(schema, draft)
+        if self.pick == "choose":
+            levels = yield from levels.opened(label)
         while levels.turns and draft.open:
             answers = yield Round(picking.queries(draft, levels), levels.share)
-            draft.grow(picking.picked(draft, levels, answers))
+            draft.grow(picking.picked(draft, levels, answers), levels.joint)
             levels = levels.after(answers)
         ends = draft.ends
         [answer] = yield Round([count(by=[draft.route(ends), label])], levels.rest)
@@ -94,7 +99,7 @@ class ID3(Learner[Tree]):
 
     def _levels(self, schema: Schema, draft: Draft) -> Levels:
         """How the budget is divided over the levels, before anything is known."""
-        way, labels = self._way(schema), Scope(schema).code(self._label(schema)).size
+        way, labels = self._way(schema), scope_of(schema).code(self._label(schema)).size
         choosing = self.pick == "choose"
         # Counts are of one question at a time; of several binary questions there is a set for every edge.
         ahead = (self.ahead or (1 if way == "binary" else None)) if choosing else 1
@@ -137,7 +142,7 @@ class ID3(Learner[Tree]):
     def _label(self, schema: Schema) -> Node:
         """The label, if all settings make sense."""
         label = attribute(schema, self.label)
-        facts = Scope(schema).facts(label)
+        facts = scope_of(schema).facts(label)
         if not isinstance(facts, Code) and not facts.flag:
             raise QueryError(
                 f"{label.described()} is a number: a tree needs a label with few values, use bins"

@@ -9,12 +9,13 @@ import numpy as np
 
 from sulq.hypotheses.centres import Centres
 from sulq.learners.learner import Learner
-from sulq.learners.lloyd import moved, plain, step
+from sulq.learners.lloyd import errors, moved, plain, step
 from sulq.learners.start import Shares, start
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
+from sulq.talk.answers import BETA
 from sulq.talk.oracle import Rounds
 
 
@@ -57,7 +58,16 @@ class KMeans(Learner[Centres]):
             # Nothing moved, or all of it drowned in noise: to ask the same again would teach nothing.
             if np.array_equal(before, centres):
                 break
-        return Centres(schema, None, names, plain(centres), tuple(float(size) for size in sizes))
+        off = errors(before, centres, *answers)
+        return Centres(
+            schema,
+            None,
+            names,
+            plain(centres),
+            tuple(float(size) for size in sizes),
+            float(np.max(answers[0].radius(BETA))),
+            plain(off) if off.any() else (),
+        )
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """The columns that span the space."""

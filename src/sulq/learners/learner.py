@@ -8,19 +8,32 @@ answers: given the same answers it asks the same questions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
 from sulq.numbers import rational
 from sulq.queries.rounds import Ahead, Round
 from sulq.schema import Schema
-from sulq.talk.oracle import Oracle, Rounds
+from sulq.talk.oracle import AsyncOracle, Oracle, Rounds
 from sulq.wire import check_run
 
 H = TypeVar("H", bound=Hypothesis)
+
+
+@dataclass(frozen=True)
+class RunStep:
+    """What a run wants next.
+
+    Args:
+        round: the round that is asked next.
+        ahead: what it and all later ones may cost, if that is to be checked; None to have it answered.
+    """
+
+    round: Round
+    ahead: Ahead | None = None
 
 
 class Learner(ABC, Generic[H]):
@@ -71,23 +84,59 @@ class Learner(ABC, Generic[H]):
             share: what comes afterwards may cost this part of the budget.
             reserve: what it costs beyond that, in the unit of the budget.
         """
-        check_run(run)
-        rounds = self.rounds(oracle.schema)
-        left = None if self.stake is None else self.stake + share
-        later = self.later(oracle.schema)
+        steps = self._steps(oracle.schema, oracle.promise, run, share, reserve)
         afford = getattr(oracle, "afford", None)
-        affordable = afford is None
-        number = 0
+        reply: Any = None
+        while True:
+            try:
+                step = steps.send(reply)
+            except StopIteration as done:
+                hypothesis: H = done.value
+                return hypothesis
+            if step.ahead is None:
+                reply = oracle.ask(step.round, run)
+            else:
+                reply = afford is None or afford(step.round, run, step.ahead)
+
+    async def learn_async(self, oracle: AsyncOracle, run: str = "main") -> H:
+        """What `learn` does, with an oracle who is awaited; see `sulq.connect_async`.
+
+        Args:
+            oracle: whoever answers.
+            run: the name of the run.
+        """
+        steps = self._steps(oracle.schema, oracle.promise, run, Fraction(0), Fraction(0))
+        reply: Any = None
+        while True:
+            try:
+                step = steps.send(reply)
+            except StopIteration as done:
+                hypothesis: H = done.value
+                return hypothesis
+            if step.ahead is None:
+                reply = await oracle.ask(step.round, run)
+            else:
+                reply = await oracle.afford(step.round, run, step.ahead)
+
+    def _steps(
+        self, schema: Schema, promise: str, run: str, share: Fraction, reserve: Fraction
+    ) -> Generator[RunStep, Any, H]:
+        """What a run wants, one step at a time: to know whether it can be paid to its end, and answers."""
+        check_run(run)
+        rounds = self.rounds(schema)
+        left = None if self.stake is None else self.stake + share
+        later = self.later(schema)
+        affordable, number = False, 0
         try:
             round_ = next(rounds)
             while True:
-                if afford is not None and not affordable:
-                    affordable = afford(round_, run, Ahead(left, tuple(later[number:]), reserve))
+                if not affordable:
+                    affordable = yield RunStep(round_, Ahead(left, tuple(later[number:]), reserve))
                 if left is not None:
                     left -= round_.share or 0
-                answers = oracle.ask(round_, run)
+                answers = yield RunStep(round_)
                 number += 1
                 round_ = rounds.send(answers)
         except StopIteration as done:
             hypothesis: H = done.value
-        return replace(hypothesis, origin=Origin(type(self).__name__, oracle.promise, run, number))
+        return replace(hypothesis, origin=Origin(type(self).__name__, promise, run, number))

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from sulq.learners.estimates import rarely_off
+from sulq.learners.estimates import rarely_off, usually_off
 from sulq.queries.node import Node
 from sulq.queries.query import count
 from sulq.queries.rounds import Round
@@ -28,22 +29,31 @@ class Way:
         bins: into how many intervals a number is cut.
         again: for another round, there must be this many times as many rows without their node's most
             frequent label as there is noise in a count.
+        joint: whether all nodes of a level choose one question together where noise would drown a node.
     """
 
     picks: Fraction
     depth: int
     bins: int
     again: float
+    joint: bool
 
 
 WAYS = {
-    "multiway": Way(picks=Fraction(2, 5), depth=4, bins=8, again=4),
+    "multiway": Way(picks=Fraction(2, 5), depth=4, bins=8, again=4, joint=False),
     # Yes-or-no questions make few and large ends. Those can do with less budget, and there are more rounds.
-    "binary": Way(picks=Fraction(4, 5), depth=9, bins=16, again=1.5),
+    "binary": Way(picks=Fraction(4, 5), depth=9, bins=16, again=1.5, joint=True),
 }
 MOST_ROUNDS = 2**20
 PILOT = Fraction(1, 50)
-"""The part of the budget that counts the labels, where that count decides what the first choice takes."""
+"""The part of the budget that counts the labels before the first choice."""
+ALONE = 2
+"""How often rows must be left to be halved below the last level, so that each node chooses for itself."""
+SEEN = 3
+"""How many times rarer a label can be than another so that purity sees its rates change: the lowest of its
+majorities changes at 1 : 3."""
+HEAVY = 100
+"""The most that a row of a rare label counts for."""
 PILOTED = (1, 2)
 """How many questions each round picks where sets of three are too many: the first round picks one question,
 for as little as will do, since the best one leads by many rows. The second picks a pair in each of its nodes,
@@ -64,6 +74,8 @@ class Levels:
         checked: whether choices also ask for the sizes of the nodes, which decide how many more there are.
         first: what the next choice costs, where a pilot found it out.
         root: whether the root is still to be split.
+        joint: whether all nodes of a level choose one question together; before the pilot, whether they may.
+        weights: how much a row of each label counts, where one label is frequent; see `sulq.choose`.
 
     >>> levels = Levels((1, 1), Fraction(2, 5), Fraction(3, 5), again=4, checked=False)
     >>> levels.share, levels.after([]).share, levels.after([]).after([]).rest
@@ -77,27 +89,36 @@ class Levels:
     checked: bool
     first: Fraction | None = None
     root: bool = True
+    joint: bool = False
+    weights: tuple[int, ...] = ()
 
     @classmethod
     def divided(cls, share: Fraction, turns: tuple[int, ...], way: Way, choosing: bool) -> Levels:
         """The levels of a tree that may cost `share`, where a round picks by choosing or by counting."""
         picks = share * way.picks if turns else Fraction(0)
-        return cls(turns, picks, share - picks, way.again, choosing and turns != PILOTED)
+        joint = choosing and way.joint and sum(turns) == len(turns)
+        return cls(turns, picks, share - picks, way.again, choosing and turns != PILOTED, joint=joint)
 
     def opened(self, label: Node) -> Rounds[Levels]:
-        """Where a pilot is due, count the labels: that says what the first choice takes, and if one follows.
+        """Count the labels before the first choice: that says what a choice takes and how many there can be.
 
         Args:
             label: what the tree is to tell.
         """
-        if self.turns != PILOTED:
+        if not self.turns:
             return self
         pilot = self.rest * PILOT
         [labels] = yield Round([count(by=[label])], pilot)
-        picks = self.picks - pilot
-        first = min(picks, pilot * needed(labels, self.again))
-        turns = self.turns if picks >= first * sum(self.turns) else self.turns[:1]
-        return replace(self, turns=turns, picks=picks, first=first)
+        picks, weights = self.picks - pilot, weights_of(labels)
+        if self.turns == PILOTED:
+            first = min(picks, pilot * needed(labels, self.again))
+            turns = self.turns if picks >= first * sum(self.turns) else self.turns[:1]
+            return replace(self, turns=turns, picks=picks, first=first, weights=weights)
+        halvings = halved(labels, picks / pilot) if self.joint else math.inf
+        if halvings >= len(self.turns) + ALONE:
+            return replace(self, picks=picks, weights=weights, joint=False)
+        fewer = self.turns[: max(1, math.floor(halvings))]
+        return replace(self, turns=fewer, picks=picks, weights=weights, checked=False)
 
     @property
     def share(self) -> Fraction:
@@ -172,6 +193,41 @@ def affordable(sizes: Answer, shares: Fraction, again: float) -> int:
     rows = max(0.0, float((counts.sum(axis=1) - counts.max(axis=1)).sum()))
     noise = rarely_off(sizes)
     return MOST_ROUNDS if noise == 0 else math.floor(rows * float(shares) / (again * noise))
+
+
+def halved(labels: Answer, shares: Fraction) -> float:
+    """How often rows without the most frequent label can be halved until they are as few as there is noise.
+
+    Args:
+        labels: how many rows have each label.
+        shares: the noise is that of a count at this many times the share of this one.
+    """
+    counts, noise = np.asarray(labels.value), rarely_off(labels)
+    rows = max(1.0, float(counts.sum() - counts.max()))
+    return math.log2(rows / noise) + float(labels.law.power) * math.log2(shares) if noise > 0 else math.inf
+
+
+def weights_of(labels: Answer) -> tuple[int, ...]:
+    """How much a row of each label counts in a choice if one label is frequent; else nothing.
+
+    A label that purity just sees counts as much as the frequent one. From there on its weight grows with the
+    square of how much rarer it is, up to where all its rows count as much as all rows of the frequent label.
+    A label is taken for as frequent as it may be, given the noise.
+
+    Args:
+        labels: how many rows have each label.
+    """
+    counts, noise = np.ravel(labels.value), usually_off(labels)
+    largest = float(counts.max())
+    others = np.delete(counts, counts.argmax()).clip(0)
+    if largest <= 0 or round(_weight(largest / (float(others.sum()) + 2 * noise + 1))) <= 1:
+        return ()
+    weights = _weight(largest / np.maximum(counts, noise + 1))
+    return tuple(int(weight) for weight in np.clip(np.rint(weights), 1, HEAVY))
+
+
+def _weight(rarer: Any) -> Any:
+    return np.minimum(rarer, (rarer / SEEN) ** 2)
 
 
 def needed(labels: Answer, again: float) -> Fraction:

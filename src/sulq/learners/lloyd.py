@@ -15,12 +15,14 @@ from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.vectors import FEATURE_BITS, clip_norm, features, vector
-from sulq.talk.answers import Answer
+from sulq.talk.answers import BETA, Answer
 
 DEVIATIONS = 2.0
 """How many deviations from its centre a row counts in full in a coordinate, however large the noise."""
 LENGTH = 0.75
 """The longest row a step counts in full, as part of one that is as far as it may be in every coordinate."""
+WIDEST = 2.0
+"""How wide the space is in every coordinate."""
 SIZE_WEIGHT = Fraction(1, 4)
 """Of the sizes in a step, against 1 for the sums: see `step`."""
 
@@ -75,6 +77,29 @@ def moved(centres: Floats, reach: Floats, count_: Answer, total_: Answer) -> tup
     taken = kept((steps**2).sum(axis=1), d, noise) * known
     after = centres + np.clip(steps * taken[:, np.newaxis], -reach, reach)
     return on_grid(np.clip(after, -1, 1)), sizes
+
+
+def errors(before: Floats, after: Floats, count_: Answer, total_: Answer) -> Floats:
+    """How far each centre is, in each coordinate, from the mean of the rows that were counted nearest to it.
+
+    The noise alone is meant, but for a chance of 5 % for all centres at once; rows count as far as the reach.
+    If T and N are off by at most a and b, then T/N is off by at most (a + b·|T/N|)/(N − b). Where N may be
+    zero, the answers say nothing, and the error is as wide as the space: 2.
+
+    Args:
+        before: where the centres were.
+        after: where they are.
+        count_: the answer about the sizes.
+        total_: the answer about the differences.
+    """
+    off, size_off = float(np.max(total_.radius(BETA / 2))), float(np.max(count_.radius(BETA / 2)))
+    if off == 0 and size_off == 0:
+        return np.zeros_like(after)
+    sizes = np.reshape(count_.value, (-1, 1))
+    known = sizes > size_off
+    steps = total_.value.reshape(before.shape) / np.where(known, sizes, 1.0)
+    noisy = (off + size_off * np.abs(steps)) / np.where(known, sizes - size_off, 1.0)
+    return np.where(known, np.minimum(noisy + np.abs(after - before - steps), WIDEST), WIDEST)
 
 
 def reach_of(spread: Floats, noise: float) -> Floats:

@@ -21,9 +21,12 @@ from sulq.queries.expressions import Column
 from sulq.queries.node import Node
 from sulq.queries.query import count, total
 from sulq.queries.rounds import Round
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.queries.vectors import clip_norm
 from sulq.schema import Category, Schema
+from sulq.talk.answers import BETA, Answer
+from sulq.talk.combined import Term, combined
+from sulq.talk.laws import PlainLaw
 from sulq.talk.oracle import Rounds
 
 Floats = NDArray[np.float64]
@@ -80,18 +83,24 @@ class Perceptron(Learner[Halfspace]):
         share = rational("share", self.share, most=1) / iterations
         row = clip_norm(point(names), self.norm)
         correction = where(true, row, -row)
-        Scope(schema).number(correction)
-        w, mistaken = [np.zeros(len(names) + 1)], []
+        scope_of(schema).number(correction)
+        w, mistaken, corrections = [np.zeros(len(names) + 1)], list[Answer](), list[Answer]()
         for _ in range(iterations):
             side = score(names, w[-1].tolist())
             wrong = (true & (side <= 0)) | (false & (side >= 0))
             mistakes, sums = yield Round([count(where=wrong), total(correction, where=wrong)], share)
-            mistaken.append(mistakes.value)
+            mistaken.append(mistakes)
             if mistakes.value <= mistakes.radius(DOUBT):
                 break
+            corrections.append(sums)
             w.append(w[-1] + sums.value / mistakes.value)
-        *weights, intercept = self._kept(w, mistaken).tolist()
-        return Halfspace(schema, None, words(label), names, tuple(weights), intercept, values)
+        kept, place = self._kept(w, [answer.value for answer in mistaken])
+        *weights, intercept = kept.tolist()
+        noise = _noise(corrections[:place], mistaken)
+        counted = (None, 0.0) if place is None or place >= len(mistaken) else _mistakes(mistaken, place)
+        return Halfspace(
+            schema, None, words(label), names, tuple(weights), intercept, values, noise, *counted
+        )
 
     def _sides(self, schema: Schema) -> tuple[Node, Node, Node, tuple[str, str] | None]:
         """The label, when it is true, when it is false, and what to call false and true."""
@@ -105,7 +114,7 @@ class Perceptron(Learner[Halfspace]):
                 )
             no, yes = kind.values
             return label, label == yes, label == no, (no, yes)
-        facts = Scope(schema).condition(label)
+        facts = scope_of(schema).condition(label)
         if facts.low[0] == facts.high[0]:
             raise QueryError("the label can only have one value")
         return label, label, ~label, None
@@ -118,18 +127,40 @@ class Perceptron(Learner[Halfspace]):
         check_beside(label, map(Column, names))
         return names
 
-    def _kept(self, w: Sequence[Floats], mistaken: Sequence[float]) -> Floats:
-        """Those of the weights to return.
+    def _kept(self, w: Sequence[Floats], mistaken: Sequence[float]) -> tuple[Floats, int | None]:
+        """Those of the weights to return, and their place; None for an average.
 
         Args:
             w: the weights of every round, from zeros on.
             mistaken: how many mistakes the answers counted for each of them, but perhaps for the last.
         """
         if self.keep == "average" and len(w) > 1:
-            return np.asarray(np.mean(w[1:], axis=0))
+            return np.asarray(np.mean(w[1:], axis=0)), None
+        place = len(w) - 1
         if self.keep == "best" and len(mistaken) > 1:
-            return w[1 + int(np.argmin(mistaken[1:]))]
-        return w[-1]
+            place = 1 + int(np.argmin(mistaken[1:]))
+        return w[place], place
+
+
+def _noise(corrections: Sequence[Answer], mistaken: Sequence[Answer]) -> float:
+    """How much of a weight may be noise, at 95 % for all of them: that of every correction adds up.
+
+    Args:
+        corrections: the sums that were added to the weights, each over the number of mistakes.
+        mistaken: how many mistakes the answers counted in these rounds.
+    """
+    terms = []
+    for answer, mistakes in zip(corrections, mistaken, strict=False):
+        scale = 1 / float(mistakes.value)
+        assert isinstance(answer.law, PlainLaw)  # as that of every sum
+        terms.append(Term(answer.law, scale**2, scale, scale))
+    return combined(terms, BETA, np.size(corrections[0].value)) if corrections else 0.0
+
+
+def _mistakes(mistaken: Sequence[Answer], place: int) -> tuple[float, float]:
+    """How many mistakes the weights at a place make, and how far off that is: they may be picked by it."""
+    radius = float(mistaken[place].radius(BETA / len(mistaken)))
+    return max(0.0, float(mistaken[place].value)), radius
 
 
 def perceptron_rounds(margin: float, longest: float = 1) -> int:

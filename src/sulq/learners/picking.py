@@ -44,22 +44,26 @@ class Choosing:
 
     Args:
         label: what is predicted.
-        score: how well a question predicts it; see `choose`.
+        score: how well a question predicts it, where no label is frequent; see `choose`.
     """
 
     label: Node
     score: Score
 
     def queries(self, draft: Draft, levels: Levels) -> Sequence[Query | Choice]:
-        by = draft.route(draft.open)
+        by, score = draft.route(draft.open), levels.weights or self.score
         crossed = [_crossed([draft.questions[q] for q in together]) for together in _sets(draft, levels)]
+        if levels.joint:
+            return [choose([Cross((by, question)) for question in crossed], self.label, score=score)]
         sizes = [count(by=[by, self.label], weight=SIZES)] if levels.sized else []
-        return [choose(crossed, self.label, by, score=self.score), *sizes]
+        return [choose(crossed, self.label, by, score=score), *sizes]
 
     def picked(self, draft: Draft, levels: Levels, answers: Sequence[Answer]) -> Picked:
         """The questions chosen for every node that is worth splitting: the root, and all of unknown size."""
         sets = _sets(draft, levels)
         chosen = [sets[int(which)] for which in np.reshape(answers[0].value, -1)]
+        if levels.joint:
+            return dict.fromkeys(draft.open, chosen[0])
         worth = [True] * len(draft.open)
         if levels.sized and not levels.root:
             counts = np.asarray(answers[1].value)
@@ -110,6 +114,8 @@ class Counting:
 
 def _sets(draft: Draft, levels: Levels) -> list[tuple[int, ...]]:
     """The sets of questions that the next choice compares."""
+    if levels.joint:
+        return [(question,) for question in draft.unknown]
     return list(combinations(range(len(draft.questions)), levels.turns[0]))
 
 

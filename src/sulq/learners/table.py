@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 
 from sulq.errors import QueryError
-from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred
+from sulq.hypotheses.measures import Measure
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.learner import Learner
+from sulq.learners.tabulating import Tabulating
 from sulq.numbers import Numeric
 from sulq.queries.attributes import attribute, condition, distinct
 from sulq.queries.codes import bins
 from sulq.queries.expressions import Column
+from sulq.queries.missing import certainly_known, known_beside, looked_at_missing
 from sulq.queries.node import Node
-from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round
-from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
-
-MOST_CELLS = 2**16
-FEW_VALUES = 128
-"""A column of so few whole numbers has an interval of its own for each of them."""
-INTERVALS = 32
-HALVINGS = 11
-"""The lowest interval is halved so often: amounts of money and the like are crowded at their lower end."""
-COUNT_WEIGHT = Fraction(1, 10)
-"""For the number of all rows, which is free where it is public: elsewhere it gets little of the budget."""
 
 
 @dataclass(frozen=True)
 class Table(Learner[Tabulation]):
     """Learns a table: how many rows there are in each group, and what else is measured there.
 
+    `Table(...).learn(curator)` makes a `Tabulation`: print it, show it in a notebook, or take `to_frame()`,
+    `to_csv()`, `figures(name)` or `picture()` of it.
+
     All of it is asked in one round. An average is a sum over a count, and the count is paid for once; what is
     summed is the distance from the middle of the column's bounds, which needs half the noise. For quantiles,
-    the rows between public edges are counted.
+    the rows between public edges are counted; where there are many edges, also between some of them only, so
+    that the rows below an edge are a sum of few counts.
+
+    Where the schema drops missing cells, a row is left out of every figure about a cell that it misses, and
+    an average is over the rows that are known. A row that misses a cell of `where` or `by` is in no group.
 
     Args:
         by: the groups, an axis each: categories, booleans, small whole numbers, or what has few values.
@@ -49,7 +44,8 @@ class Table(Learner[Tabulation]):
         quantiles: columns, and for each the levels of its quantiles, as in {"age": [0.25, 0.75]}.
         where: only rows that meet this condition are looked at.
         bins: public edges by column: where a number in `by` is cut into groups, and between which edges the
-            rows are counted for its quantiles. By default quantiles have 128 intervals at most.
+            rows are counted for its quantiles. By default there is an edge at each whole number, or about
+            4,096 of them, which are close together near 0; fewer if there are many cells.
         margins: whether the sums over all axes but one are asked for too. By default they are sums of cells,
             which leaves more of the budget to the cells.
         whole: whether counts are made whole numbers from 0 that add up.
@@ -77,42 +73,26 @@ class Table(Learner[Tabulation]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Tabulation]:
-        groups, measures = self._groups(schema), self._measures(schema)
+        groups = self._groups(schema)
         where = None if self.where is None else condition(self.where, schema)
-        questions = self._questions(schema, groups, measures)
-        queries = [
-            _query(
-                value,
-                [groups[axis] for axis in axes],
-                edges,
-                where,
-                COUNT_WEIGHT if groups and not axes else 1,
-            )
-            for value, axes, edges in questions
-        ]
-        answers = yield Round(queries, self.share)
-        asked = tuple(Asked(*question, answer) for question, answer in zip(questions, answers, strict=True))
+        where = known_beside(where, looked_at_missing([where, *groups], schema))
+        measures = tuple(replace(each, only=_known(schema, each, where)) for each in self._measures(schema))
+        table = Tabulating(schema, groups, where, measures, self.bins, self.margins)
+        asked = yield from table.round(self.share)
         return Tabulation(schema, None, groups, where, measures, self.whole, asked)
 
     def _groups(self, schema: Schema) -> tuple[Node, ...]:
         given = distinct(schema, self.by, "by", "group")
         for name in self.bins:
             schema[name]  # a name that is not there is refused here, with the names that are
-        groups = tuple(
+        return tuple(
             bins(group, self.bins[group.name])
             if isinstance(group, Column) and group.name in self.bins
             else group
             for group in given
         )
-        scope = scope_of(schema)
-        cells = math.prod(scope.code(group).size for group in groups)
-        if cells > MOST_CELLS:
-            raise QueryError(
-                f"a table has {MOST_CELLS:,} cells at most, not {cells:,}: group by less, or by bins"
-            )
-        return groups
 
-    def _measures(self, schema: Schema) -> tuple[Measure, ...]:
+    def _measures(self, schema: Schema) -> list[Measure]:
         measures = [Measure("count")]
         measures += [Measure("sum", each) for each in distinct(schema, self.sums, "sums", "sum")]
         measures += [Measure("mean", each) for each in distinct(schema, self.means, "means", "mean")]
@@ -125,67 +105,13 @@ class Table(Learner[Tabulation]):
                 if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
                     raise QueryError(f"a quantile of {name!r} has a level between 0 and 1, not {level!r}")
                 measures.append(Measure("quantile", attribute(schema, name), float(level)))
-        for measure in measures:
-            if measure.value is not None:
-                bounds_of(schema, measure.value)
-        return tuple(measures)
-
-    def _questions(
-        self, schema: Schema, groups: Sequence[Node], measures: Sequence[Measure]
-    ) -> list[tuple[Node | None, tuple[int, ...], tuple[float, ...]]]:
-        """What is asked: what is added up, by which axes, between which edges. Nothing is asked twice."""
-        every = tuple(range(len(groups)))
-        counted = [every, *([(axis,) for axis in every] if self.margins else [])]
-        if self.where is None:
-            counted.append(())
-        questions: dict[tuple[str, ...], tuple[Node | None, tuple[int, ...], tuple[float, ...]]] = {
-            ("rows", *map(str, axes)): (None, axes, ()) for axes in counted
-        }
-        for measure in measures:
-            value = measure.value
-            if value is not None and measure.kind == "quantile":
-                questions["ordered", value.key] = (value, every, self._edges(schema, value))
-            elif value is not None:
-                value = value if measure.kind == "sum" else centred(schema, value)[0]
-                questions["summed", value.key] = (value, every, ())
-        return list(questions.values())
-
-    def _edges(self, schema: Schema, value: Node) -> tuple[float, ...]:
-        if isinstance(value, Column) and value.name in self.bins:
-            return bins(value, self.bins[value.name]).edges
-        low, high = bounds_of(schema, value)
-        integers = scope_of(schema).number(value).bits == 0
-        if low == high:
-            raise QueryError(
-                f"{value.described()} cannot vary, its bounds are equal: its quantiles are known"
-            )
-        if integers and high - low < FEW_VALUES:
-            return tuple(float(edge) for edge in range(int(low) + 1, int(high) + 1))
-        return even_edges(low, high, integers)
+        return measures
 
 
-def even_edges(low: float, high: float, integers: bool) -> tuple[float, ...]:
-    """Edges that cut an interval evenly, and its lowest part by halves.
+def _known(schema: Schema, measure: Measure, where: Node | None) -> Node | None:
+    """Of which of the rows that meet a condition something is measured: of those that hold all it is made of.
 
-    Args:
-        low: where the interval starts.
-        high: where it ends.
-        integers: whether all edges are whole numbers.
-
-    >>> even_edges(0.0, 99999.0, True)[:12]
-    (1.0, 3.0, 6.0, 12.0, 24.0, 48.0, 97.0, 195.0, 390.0, 781.0, 1562.0, 3124.0)
+    None for all of them: then their count, which the table has anyway, is not paid for again.
     """
-    wide = (high - low) / INTERVALS
-    halves = [low + wide / 2**times for times in range(HALVINGS, 0, -1)]
-    edges = [*halves, *(low + wide * number for number in range(1, INTERVALS))]
-    if integers:
-        edges = [max(low + 1.0, float(math.floor(edge))) for edge in edges]
-    return tuple(dict.fromkeys(edges))
-
-
-def _query(
-    value: Node | None, by: Sequence[Node], edges: Sequence[float], where: Node | None, weight: Numeric
-) -> Query:
-    if value is None:
-        return count(where, by, weight=weight)
-    return count(where, [*by, bins(value, edges)]) if edges else total(value, where, by)
+    certain = certainly_known(where)
+    return known_beside(None, [x for x in looked_at_missing([measure.value], schema) if x not in certain])

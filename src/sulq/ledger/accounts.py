@@ -11,8 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from sulq import faces
 from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.chain import RESTORE, Entry, Row, as_text, exact_amount
+from sulq.numbers import amount
 from sulq.wire import canonical, check_text, digest
 
 ANALYST, RUN = "analyst:", "run:"
@@ -41,6 +43,11 @@ class Account:
     def remaining(self) -> Fraction | None:
         """What the cap leaves, None if there is no cap."""
         return None if self.cap is None else self.cap - self.spent
+
+    def _repr_html_(self) -> str:
+        if self.cap is None:
+            return faces.face(self.name, faces.facts([("spent", amount(self.spent)), ("cap", "none")]))
+        return faces.face(self.name, faces.bar(self.spent, self.cap, "its cap"))
 
 
 WHOLE = ""

@@ -18,20 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from sulq.errors import LedgerError
-from sulq.ledger.accounts import (
-    Account,
-    Books,
-    check_account,
-    check_covers,
-)
+from sulq.ledger import purpose
+from sulq.ledger.accounts import Account, Books, check_account, check_covers
+from sulq.ledger.carried import as_carried, carried_in, carry_faults
 from sulq.ledger.chain import RESTORE, Entry, RunTotals, entry_in, exact_amount, head_of, runs_in
+from sulq.ledger.face import ledger_face
+from sulq.ledger.grouped import GroupedStore
+from sulq.ledger.pages import Pages
 from sulq.ledger.parts import Part
-from sulq.ledger.purpose import HEAD, JSON, differences, purpose_in, schema_faults, terms, whole
+from sulq.ledger.purpose import JSON
 from sulq.ledger.record import Record, find, spent_at
 from sulq.ledger.sqlite import SqliteStore
 from sulq.ledger.store import Store
 from sulq.row_function_guard import refuse_row_functions
-from sulq.wire import canonical, check_run, check_text, digest
+from sulq.wire import canonical, check_run, check_text
 
 
 class Ledger:
@@ -72,23 +72,22 @@ class Ledger:
         self.total = exact_amount(total)
         self.facts = {name: json.loads(canonical(value)) for name, value in facts.items()}
         self.schema = schema
-        self.whole = Part(unit, total, whole=True)
-        """The whole budget, of which parts can be handed out."""
-        purpose = terms(unit, total, facts)
+        self.whole = Part(unit, total, whole=True)  # of which parts can be handed out
+        terms = purpose.terms(unit, total, facts)
         self._store = path if isinstance(path, Store) else SqliteStore(path)
-        self._record = Record(self._store, beginning=digest(canonical(purpose)))
-        self.path = self._store.path if isinstance(self._store, SqliteStore) else None
-        declared = purpose | whole(schema)
+        self.path: Path | None = getattr(self._store, "path", None)
+        declared = terms | purpose.whole(schema)
         if not self._store.read_only:
-            self._store.create(declared | {HEAD: head_of(0, self._record.beginning)})
-        if different := differences(self._store.declared(), declared):
-            raise LedgerError(
-                f"ledger {self._store.name} was made for something else: {'; '.join(different)}; open it "
-                "with what it was made for: another ledger would be a second budget on the same people, and "
-                "both promises add up"
-            )
+            self._store.create(declared | {purpose.HEAD: head_of(0, purpose.beginning(terms))})
+        kept = self._store.declared()
+        if purpose.differences(kept | purpose.schema_in(declared), declared):  # before anything is changed
+            purpose.refuse_others(self._store.name, kept, declared)
         if not self._store.read_only:
             self._store.upgrade()
+        self.carried = carried_in(self._store)  # the changes of its schema, in order
+        purpose.refuse_others(self._store.name, as_carried(kept, self.carried), declared)
+        self._record = Record(self._store, purpose.beginning(kept))
+        self.pages = Pages(self._record)
 
     @classmethod
     def read(cls, path: str | Path | Store) -> Ledger:
@@ -106,7 +105,7 @@ class Ledger:
         """
         store = path if isinstance(path, Store) else SqliteStore(path, read_only=True)
         try:
-            unit, total, facts, schema = purpose_in(store.declared())
+            unit, total, facts, schema = purpose.purpose_in(as_carried(store.declared(), carried_in(store)))
         except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError):
             raise LedgerError(f"ledger {store.name} no longer says what it was made for; {RESTORE}") from None
         return cls(store, unit, total, facts, schema=schema)
@@ -125,8 +124,7 @@ class Ledger:
 
         `cost` is charged before `answer` is called, and what that returns is stored before it is returned.
         A question that was charged but has no answer, after a crash, is answered under the old charge: what
-        is not stored was never released. If `answer` raises, the charge stays. `formerly`: how an earlier
-        version wrote the same question. A charge under that text counts as the question's.
+        is not stored was never released. If `answer` raises, the charge stays.
 
         Args:
             run: the name of the run.
@@ -150,7 +148,6 @@ class Ledger:
         check_text("a question", question)
         if account is not None:
             check_account(account, charged=True)
-        seen = None
         with self._record.transaction(write=True) as transaction:
             question, charge, stored = find(transaction, run, question, formerly)
             if stored is not None:
@@ -158,20 +155,13 @@ class Ledger:
             if charge is not None:
                 check_covers(run, charge, cost)
             else:
-                seen = self._record.charge(transaction, self.unit, self.total, run, question, cost, account)
-
-        self._record.saw(seen)
+                self._record.charge(transaction, self.unit, self.total, run, question, cost, account)
         fresh = answer()
         check_text("an answer", fresh)
-
         with self._record.transaction(write=True) as transaction:
             _, _, stored = find(transaction, run, question)
             if stored is None:
-                last = self._record.last(transaction)
-                seen = self._record.append(
-                    transaction, last, "answer", run=run, question=question, answer=fresh
-                )
-        self._record.saw(seen)
+                self._record.answer(transaction, run, question, fresh)
         return fresh if stored is None else stored
 
     def charged(self, run: str, question: str, *, formerly: str | None = None) -> bool:
@@ -184,8 +174,7 @@ class Ledger:
         """
         check_run(run)
         with self._record.transaction() as transaction:
-            _, charge, _ = find(transaction, run, question, formerly)
-        return charge is not None
+            return find(transaction, run, question, formerly)[1] is not None
 
     def set_cap(self, account: str, cap: Fraction) -> None:
         """Say how much an account may be charged in all, from now on. The ledger keeps every such change.
@@ -203,8 +192,7 @@ class Ledger:
         """
         check_account(account)
         with self._record.transaction(write=True) as transaction:
-            seen = self._record.cap(transaction, account, cap)
-        self._record.saw(seen)
+            self._record.cap(transaction, account, cap)
 
     @property
     def spent(self) -> Fraction:
@@ -235,13 +223,8 @@ class Ledger:
 
         Args:
             account: "analyst:ada" or "run:tree".
-
-        >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
-        >>> ledger.set_cap("run:*", Fraction(1, 4))
-        >>> ledger.remaining_of("run:tree"), ledger.remaining_of("analyst:ada")
-        (Fraction(1, 4), Fraction(1, 1))
         """
-        accounts = self._record.standing(account, self.total)
+        accounts = self._record.standing(account, self.total, capped_only=True)
         return min(left for each in accounts if (left := each.remaining) is not None)
 
     def accounts(self) -> list[Account]:
@@ -250,18 +233,26 @@ class Ledger:
         >>> ledger = Ledger(None, "epsilon", Fraction(1), {})
         >>> ledger.set_cap("analyst:ada", Fraction(1, 2))
         >>> _ = ledger.release("tree", "how many?", Fraction(1, 4), lambda: "20187", account="analyst:ada")
-        >>> for account in ledger.accounts():
-        ...     print(account.name, account.spent, account.cap)
-        analyst:ada 1/4 1/2
-        run:tree 1/4 None
+        >>> [(account.name, account.spent == account.cap / 2) for account in ledger.accounts()[:1]]
+        [('analyst:ada', True)]
         """
         return list(Books.of(self.total, self.entries()).accounts.values())
 
-    def entries(self) -> Iterator[Entry]:
-        """Every line of the ledger, in order; a line that was changed from outside is an error."""
+    def entries(self, run: str | None = None, begins: bool = False) -> Iterator[Entry]:
+        """Every line of the ledger, in order; a line that was changed from outside is an error.
+
+        Args:
+            run: only the charges and answers of this run.
+            begins: of all runs whose names begin so.
+        """
         with self._record.transaction() as transaction:
-            rows = list(transaction.rows())
+            rows = list(transaction.rows() if run is None else transaction.rows_of(run, begins))
         return map(entry_in, rows)
+
+    @property
+    def first_question(self) -> str | None:
+        """The question of the first entry, None without one: it tells which version began the ledger."""
+        return self._record.first_question()
 
     def runs(self) -> list[RunTotals]:
         """Every run that was charged, in the order in which they began."""
@@ -280,7 +271,16 @@ class Ledger:
         Args:
             seal: one that was seen before, and must be the ledger's still or that of an earlier entry.
         """
-        return [*schema_faults(self.facts, self.schema), *self._record.faults(self.total, seal)]
+        faults = purpose.schema_faults(self.facts, self.schema)
+        faults += carry_faults(self._store.declared(), self.carried)
+        return faults + self._record.faults(self.total, seal)
+
+    def _repr_html_(self) -> str:
+        return ledger_face(self.unit, self.total, self.facts, list(self.entries()))
+
+    def shared(self) -> Ledger:
+        """The same ledger for many threads at once, which share their commits; see `GroupedStore`."""
+        return Ledger(GroupedStore(self._store), self.unit, self.total, self.facts, schema=self.schema)
 
     def close(self) -> None:
         """Let go of the store; a ledger in memory is gone."""

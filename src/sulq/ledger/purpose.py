@@ -8,7 +8,8 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from sulq.changes import changes
+from sulq.changes import changes, each_change
+from sulq.errors import LedgerError
 from sulq.ledger.chain import as_text
 from sulq.wire import canonical, digest
 
@@ -36,6 +37,32 @@ def terms(unit: str, total: Fraction, facts: Mapping[str, JSON]) -> dict[str, st
 def whole(schema: JSON) -> dict[str, str]:
     """The schema itself, as the file keeps it: written such that the hash of the text is the schema's."""
     return {} if schema is None else {SCHEMA: json.dumps(schema)}
+
+
+def beginning(kept: Mapping[str, str]) -> str:
+    """The hash that the first entry of a ledger continues: that of the terms which it was made for."""
+    return digest(canonical({name: term for name, term in kept.items() if name not in (SCHEMA, HEAD)}))
+
+
+def schema_in(known: Mapping[str, str]) -> dict[str, str]:
+    """Of all that a ledger was made for, what is about its schema."""
+    return {name: known[name] for name in (SCHEMA, f"{FACT}{SCHEMA}") if name in known}
+
+
+def refuse_others(name: str, kept: Mapping[str, str], given: Mapping[str, str]) -> None:
+    """Refuse a ledger that was made for something else, and say what to do."""
+    different = differences(kept, given)
+    if not different:
+        return
+    advice = (
+        "open it with what it was made for: another ledger would be a second budget on the same people, and "
+        "both promises add up"
+    )
+    before, after = _schema(kept), _schema(given)
+    only_schema = before and after and not differences({**kept, **schema_in(given)}, given)
+    if only_schema and not any(change.refused for change in each_change(before, after)):
+        advice = "the ledger can be carried over to the new schema: see `sulq ledger carry --help`"
+    raise LedgerError(f"ledger {name} was made for something else: {'; '.join(different)}; {advice}")
 
 
 def purpose_in(kept: Mapping[str, str]) -> tuple[str, Fraction, dict[str, JSON], JSON]:

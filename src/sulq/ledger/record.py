@@ -42,11 +42,13 @@ class Record:
         self.store = store
         self.beginning = beginning
         self._seen = (0, beginning)  # number and hash of an entry that the store must still have
+        self._first: str | None = None
 
     @contextmanager
     def transaction(self, write: bool = False) -> Iterator[Transaction]:
         """All that is done inside happens, or none of it. An older state than was seen before is refused."""
         with self.store.transaction(write) as transaction:
+            transaction.seen = None
             number, seal = self._seen
             if number and transaction.hash_at(number) != seal:
                 raise LedgerError(
@@ -54,6 +56,9 @@ class Record:
                     f"in its place, or it was changed; nothing was released; {RESTORE}"
                 )
             yield transaction
+            seen = transaction.seen
+        if seen is not None:  # and committed: from now on the store must have it
+            self._seen = max(self._seen, seen)
 
     def last(self, transaction: Transaction) -> Entry | None:
         """The last entry, the one entry that a new one has to trust."""
@@ -65,19 +70,17 @@ class Record:
                 f"ledger {self.store.name} did not end with entry {number}: it was changed from outside, and "
                 f"verify() says more; nothing was released; {RESTORE}"
             )
-        self.saw((number, seal))
+        transaction.seen = number, seal
         return last
 
-    def append(
-        self, transaction: Transaction, last: Entry | None, kind: EntryKind, **about: Any
-    ) -> tuple[int, str]:
-        """Add an entry after the last one; its number and hash, to be given to `saw` once it is committed."""
+    def append(self, transaction: Transaction, last: Entry | None, kind: EntryKind, **about: Any) -> None:
+        """Add an entry after the last one."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         row = new_row(last, self.beginning, time, kind, **about)
         number, seal = row[0], row[9]
         transaction.append(row)
         transaction.put(HEAD, head_of(number, seal))
-        return number, seal
+        transaction.seen = number, seal
 
     def charge(
         self,
@@ -88,20 +91,31 @@ class Record:
         question: str,
         cost: Fraction,
         account: str | None,
-    ) -> tuple[int, str]:
-        """Charge a question to all its accounts, or to none of them; otherwise as `append`."""
+    ) -> None:
+        """Charge a question to all its accounts, or to none of them."""
         last = self.last(transaction)
         names = accounts_of(run, account)
         known = accounts_in(transaction, *names)
         budget = Account(WHOLE, spent_at(last), total)
         for after in charged(unit, budget, counted(names, known), known, cost):
             transaction.put_account(row_of(after))
-        return self.append(
-            transaction, last, "charge", run=run, question=question, cost=cost, account=account
-        )
+        self.append(transaction, last, "charge", run=run, question=question, cost=cost, account=account)
 
-    def cap(self, transaction: Transaction, name: str, cap: Fraction) -> tuple[int, str] | None:
-        """Give an account a cap; otherwise as `append`. None if that is its cap already."""
+    def answer(self, transaction: Transaction, run: str, question: str, answer: str) -> None:
+        """Store the answer to a question that was charged."""
+        last = self.last(transaction)
+        self.append(transaction, last, "answer", run=run, question=question, answer=answer)
+
+    def first_question(self) -> str | None:
+        """See `Ledger.first_question`. Entries never change, so the store is asked for the first one once."""
+        if self._first is None:
+            with self.transaction() as transaction:
+                row = next(iter(transaction.rows()), None)
+                self._first = None if row is None else entry_in(row).question
+        return self._first
+
+    def cap(self, transaction: Transaction, name: str, cap: Fraction) -> None:
+        """Give an account a cap, unless that is its cap already."""
         known = accounts_in(transaction)
         if name.startswith(RUN) and name not in known and default_of(name) not in known:
             # From now on this run is counted, or all runs are: what they were charged before counts too.
@@ -112,16 +126,19 @@ class Record:
                     transaction.put_account(row_of(account))
         after = capped(name, cap, known)
         if after == known.get(name):
-            return None
+            return
         transaction.put_account(row_of(after))
-        return self.append(transaction, self.last(transaction), "cap", account=name, cap=cap)
+        self.append(transaction, self.last(transaction), "cap", account=name, cap=cap)
 
-    def standing(self, name: str, total: Fraction) -> tuple[Account, Account]:
-        """An account with the cap that holds for it, and the whole budget."""
+    def standing(self, name: str, total: Fraction, capped_only: bool = False) -> tuple[Account, Account]:
+        """An account with the cap that holds for it, and the whole budget.
+
+        What an account without a cap has spent is added up from all entries, unless it is not wanted.
+        """
         check_account(name)
         with self.transaction() as transaction:
             known = accounts_in(transaction, name)
-            if not counted([name], known):
+            if not capped_only and not counted([name], known):
                 known = Books.of(total, map(entry_in, transaction.rows())).accounts
             return standing(name, known), Account(WHOLE, spent_at(self.last(transaction)), total)
 
@@ -135,11 +152,6 @@ class Record:
             if seal not in (None, self.beginning) and not transaction.has_hash(str(seal)):
                 wrong.append(f"no entry has the hash {seal}: this is an older copy, or another ledger")
             return [*(f"the file is damaged: {line}" for line in damage), *wrong]
-
-    def saw(self, committed: tuple[int, str] | None) -> None:
-        """Remember an entry that was committed: from now on the store must have it."""
-        if committed is not None:
-            self._seen = max(self._seen, committed)
 
 
 def find(

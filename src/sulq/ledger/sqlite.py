@@ -153,8 +153,9 @@ class SqliteStore(Store):
     def create(self, meta: Mapping[str, str]) -> None:
         with guarded(self.name):
             if self.path is None:
-                self._connection = connect(":memory:")
-                make(self._connection, meta)
+                if self._connection is None:
+                    self._connection = connect(":memory:")
+                    make(self._connection, meta)
             else:
                 self._create(self.path, meta)
 

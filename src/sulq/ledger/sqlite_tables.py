@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from sulq.ledger.chain import COLUMNS, Row
 from sulq.ledger.store import Transaction
@@ -62,6 +63,17 @@ class SqliteTransaction(Transaction):
         self._execute = connection.execute
         self._first_format = first_format
 
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        self._execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self._execute("ROLLBACK TO part")
+            raise
+        finally:
+            self._execute("RELEASE part")
+
     def last(self) -> Row | None:
         row: Row | None = self._execute(f"{SELECT} ORDER BY number DESC LIMIT 1").fetchone()
         return row
@@ -77,6 +89,40 @@ class SqliteTransaction(Transaction):
 
     def rows(self) -> Iterable[Row]:
         return self._execute(f"{SELECT} ORDER BY number")
+
+    def rows_of(self, run: str, begins: bool = False) -> Iterable[Row]:
+        # Texts are compared by their bytes in UTF-8, so those that begin alike lie between these two. The
+        # plus keeps SQLite from reading all entries because they lie in this order already.
+        until = run[:-1] + chr(ord(run[-1]) + 1) if begins else run
+        where = "run >= ? AND run < ?" if begins else "run >= ? AND run <= ?"
+        return self._execute(f"{SELECT} WHERE kind != 'cap' AND {where} ORDER BY +number", (run, until))
+
+    def page(self, after: int, most: int | None, run: str | None = None) -> Iterable[Row]:
+        # The plus keeps the run's entries from being looked for among all.
+        which, order = ("", "number") if run is None else ("kind != 'cap' AND run = ? AND", "+number")
+        values = (after, _limit(most)) if run is None else (run, after, _limit(most))
+        return self._execute(f"{SELECT} WHERE {which} {order} > ? ORDER BY {order} LIMIT ?", values)
+
+    def run_names(self, begins: str, after: str | None, most: int | None) -> list[str]:
+        # From name to name: a run may have many entries, and none of them is looked at.
+        next_name = "SELECT run FROM entries WHERE kind != 'cap' AND run {} ? ORDER BY run LIMIT 1"
+        names: list[str] = []
+        compares, name = (">=", begins)
+        if after is not None and after.encode() >= begins.encode():
+            compares, name = (">", after)
+        while most is None or len(names) < most:
+            row = self._execute(next_name.format(compares), (name,)).fetchone()
+            if row is None or not row[0].startswith(begins):
+                break
+            compares, name = ">", row[0]
+            names.append(name)
+        return names
+
+    def account_page(self, after: str | None, most: int | None) -> list[Row]:
+        if self._first_format:
+            return []
+        where = "WHERE name > ? ORDER BY name LIMIT ?"
+        return self._execute(f"SELECT * FROM accounts {where}", (after or "", _limit(most))).fetchall()
 
     def has_hash(self, seal: str) -> bool:
         return self._execute("SELECT 1 FROM entries WHERE hash = ?", (seal,)).fetchone() is not None
@@ -107,6 +153,10 @@ class SqliteTransaction(Transaction):
 
     def damage(self) -> list[str]:
         return [line for (line,) in self._execute("PRAGMA integrity_check") if line != "ok"]
+
+
+def _limit(most: int | None) -> int:
+    return -1 if most is None else most
 
 
 def make(connection: sqlite3.Connection, meta: Mapping[str, str]) -> None:

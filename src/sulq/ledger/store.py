@@ -27,6 +27,13 @@ class Transaction(ABC):
     before there were accounts. A row of an account is as `accounts.row_of` makes it.
     """
 
+    seen: tuple[int, str] | None = None
+    """Number and hash of the last entry that was read or written within the transaction."""
+
+    @abstractmethod
+    def nested(self) -> AbstractContextManager[None]:
+        """A part of the transaction, which is undone by itself if something is raised inside."""
+
     @abstractmethod
     def last(self) -> Row | None:
         """The entry with the highest number, None if there is none."""
@@ -42,6 +49,48 @@ class Transaction(ABC):
     @abstractmethod
     def rows(self) -> Iterable[Row]:
         """All entries, in the order of their numbers. Read to the end within the transaction."""
+
+    def rows_of(self, run: str, begins: bool = False) -> Iterable[Row]:
+        """The charges and answers of a run, in the order of their numbers; a store may find them faster.
+
+        Args:
+            run: the name of the run.
+            begins: whether all runs are meant whose names begin so.
+        """
+        meant = str.startswith if begins else str.__eq__
+        return [row for row in self.rows() if row[1] != "cap" and meant(row[2], run)]
+
+    def page(self, after: int, most: int | None, run: str | None = None) -> Iterable[Row]:
+        """Entries in the order of their numbers; a store may find them faster.
+
+        Args:
+            after: the number of the entry before the first.
+            most: how many at most; None for all.
+            run: only the charges and answers of this run.
+        """
+        rows = self.rows() if run is None else self.rows_of(run)
+        return [row for row in rows if row[0] > after][:most]
+
+    def run_names(self, begins: str, after: str | None, most: int | None) -> list[str]:
+        """The names of runs, in order, as UTF-8 puts them; a store may find them faster.
+
+        Args:
+            begins: how they begin.
+            after: the name before the first; None to begin with the first.
+            most: how many at most; None for all.
+        """
+        names = {row[2] for row in self.rows() if row[1] != "cap"}
+        return [name for name in in_order(names, after) if name.startswith(begins)][:most]
+
+    def account_page(self, after: str | None, most: int | None) -> list[Row]:
+        """The rows of accounts, in the order of their names; a store may find them faster.
+
+        Args:
+            after: the name before the first; None to begin with the first.
+            most: how many at most; None for all.
+        """
+        kept = self.accounts()
+        return [kept[name] for name in in_order(kept, after)][:most]
 
     @abstractmethod
     def has_hash(self, seal: str) -> bool:
@@ -110,3 +159,16 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of the place; from now on every transaction is refused."""
+
+
+def in_order(names: Iterable[str], after: str | None) -> list[str]:
+    """Names as UTF-8 puts them in order, from the one after another on.
+
+    Args:
+        names: the names.
+        after: the other name, None for all.
+
+    >>> in_order(["tree", "forest", "grove"], after="forest")
+    ['grove', 'tree']
+    """
+    return [name for name in sorted(names, key=str.encode) if after is None or name.encode() > after.encode()]

@@ -18,7 +18,7 @@ from sulq.numbers import Numeric, rational
 from sulq.queries.codes import Bins
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 
 MOST_DIGITS = 16
@@ -70,7 +70,7 @@ def digits(expression: Node, tolerance: Numeric, schema: Schema) -> Digits:
     >>> len(by_digits.queries), by_digits.tolerance
     (3, 0.1)
     """
-    facts = Scope(schema).number(expression)
+    facts = scope_of(schema).number(expression)
     if facts.width != 1:
         raise QueryError("digits are those of a single number, not of a vector")
     within = rational("tolerance", tolerance)

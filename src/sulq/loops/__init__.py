@@ -4,6 +4,7 @@ Both return the same integers bit for bit, so which one runs is a matter of time
 """
 
 from sulq.loops.compiled import LIBRARY
+from sulq.loops.moving import Finish, Moved, Moves, Norm
 from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 
 if LIBRARY is None:
@@ -13,11 +14,13 @@ if LIBRARY is None:
         echelon,
         gather_csv,
         gram,
+        grouped_product,
         joint_counts,
         nearest,
         product,
         real_features,
         real_steps,
+        written,
     )
 else:
     from sulq.loops.compiled import (
@@ -26,17 +29,23 @@ else:
         echelon,
         gather_csv,
         gram,
+        grouped_product,
         joint_counts,
         nearest,
         product,
         real_features,
         real_steps,
+        written,
     )
 
 __all__ = [
     "Cleaning",
     "Cut",
+    "Finish",
     "Members",
+    "Moved",
+    "Moves",
+    "Norm",
     "Step",
     "Taken",
     "codes_of_entries",
@@ -44,9 +53,11 @@ __all__ = [
     "echelon",
     "gather_csv",
     "gram",
+    "grouped_product",
     "joint_counts",
     "nearest",
     "product",
     "real_features",
     "real_steps",
+    "written",
 ]

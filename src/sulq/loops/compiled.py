@@ -12,53 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from sulq.loops import plain
-from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Members, Step, Taken, Words
+from sulq.loops.matrices import Laid, addresses, at
+from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Step, Words
 
 LINE = 64
+LANES, LINES = 4, 2**13
+IN_CACHE = 2**17
+"""How many numbers of rows that are grouped lie beside each other."""
 WIDEST = 1024
-DOUBLES, SHORTS, MEMBERS = range(3)
 PATH = Path(__file__).with_name("loops.so")
-
-
-class _Matrix(ctypes.Structure):
-    _fields_ = (
-        ("columns", ctypes.c_void_p),
-        ("width", ctypes.c_int64),
-        ("kind", ctypes.c_int64),
-        ("places", ctypes.c_void_p),
-    )
-
-    columns: int | None
-    width: int
-    kind: int
-    places: int | None
-    rows: int
-    kept: tuple[object, list[NDArray[Any]]]
-    """What `columns` points to, and what that points to, so that they live as long."""
-
-    @classmethod
-    def of(cls, matrix: Matrix) -> _Matrix:
-        places = None
-        if isinstance(matrix, Members):
-            columns, width, kind = [np.ascontiguousarray(matrix.code, dtype=np.uint8)], matrix.size, MEMBERS
-        else:
-            whole = matrix.columns if isinstance(matrix, Taken) else matrix
-            narrow = all(column.dtype == np.int16 for column in whole)
-            dtype, kind = (np.int16, SHORTS) if narrow else (np.float64, DOUBLES)
-            columns, width = [np.ascontiguousarray(column, dtype=dtype) for column in whole], len(whole)
-            if isinstance(matrix, Taken):
-                places = np.ascontiguousarray(matrix.places, dtype=np.int64)
-        addresses = _addresses(columns)
-        seen = cls(
-            ctypes.cast(addresses, ctypes.c_void_p), width, kind, None if places is None else _at(places)
-        )
-        seen.rows = len(columns[0] if places is None else places)
-        seen.kept = (addresses, columns if places is None else [*columns, places])
-        return seen
 
 
 def _loaded() -> ctypes.CDLL | None:
@@ -72,11 +37,24 @@ def _loaded() -> ctypes.CDLL | None:
         "real_features": [address, whole, *[real] * 6, address],
         "codes_of_entries": [address, whole, address, ctypes.c_uint32, address],
         "joint_counts": [address, address, whole, whole, address],
-        "product": [_Matrix, _Matrix, whole, address, address, address],
-        "stepped_product": [_Matrix, _Matrix, whole, address, address, whole, address, address],
-        "nearest": [_Matrix, whole, address, address, whole, address, address],
+        "product": [Laid, Laid, whole, address, address, address],
+        "stepped_product": [Laid, Laid, whole, address, address, whole, address, address],
+        "grouped_product": [
+            Laid,
+            Laid,
+            whole,
+            address,
+            whole,
+            *[address] * 2,
+            *[whole] * 2,
+            address,
+            whole,
+            address,
+        ],
+        "nearest": [Laid, whole, address, address, whole, address, address],
         "echelon": [address, whole, whole, whole, address],
         "cut_csv": [address, whole, ctypes.c_uint8, *[whole] * 2, address, *[whole] * 2, *[address] * 3],
+        "written": [Laid, whole, address, address],
         "gather_csv": [address, address, address, whole, address, address, address],
     }
     for name, arguments in takes.items():
@@ -95,7 +73,7 @@ def real_steps(values: Floats, cleaning: Cleaning, out: NDArray[np.int32]) -> No
     values = np.ascontiguousarray(values, dtype=np.float64)
     _check(out, values, np.int32)
     c = cleaning
-    LIBRARY.real_steps(_at(values), len(values), c.low, c.high, c.scale, c.missing, _at(out))
+    LIBRARY.real_steps(at(values), len(values), c.low, c.high, c.scale, c.missing, at(out))
 
 
 def real_features(
@@ -105,7 +83,7 @@ def real_features(
     _check(out, values, np.int16)
     c = cleaning
     numbers = (c.low, c.high, c.scale, c.missing, middle, stretch)
-    LIBRARY.real_features(_at(values), len(values), *numbers, _at(out))
+    LIBRARY.real_features(at(values), len(values), *numbers, at(out))
 
 
 def codes_of_entries(entries: NDArray[Any], table: NDArray[Any], out: NDArray[Any]) -> None:
@@ -113,7 +91,7 @@ def codes_of_entries(entries: NDArray[Any], table: NDArray[Any], out: NDArray[An
         plain.codes_of_entries(entries, table, out)
         return
     _check(out, entries, np.uint8)
-    LIBRARY.codes_of_entries(_at(entries), len(entries), _at(table), len(table) - 1, _at(out))
+    LIBRARY.codes_of_entries(at(entries), len(entries), at(table), len(table) - 1, at(out))
 
 
 def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integers:
@@ -124,32 +102,68 @@ def joint_counts(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Integer
     # One for every number of 16 bits: no code, however wrong, can be counted outside.
     counts = np.zeros(2**16, dtype=np.int64)
     steps = np.array(sizes, dtype=np.uint16)
-    LIBRARY.joint_counts(_addresses(narrow), _at(steps), len(sizes), len(codes[0]), _at(counts))
+    LIBRARY.joint_counts(addresses(narrow), at(steps), len(sizes), len(codes[0]), at(counts))
     return counts[:cells]
 
 
 def product(left: Matrix, right: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
-    a, b = _Matrix.of(left), _Matrix.of(right)
+    a, b = Laid.of(left), Laid.of(right)
     if _thin(a) or _thin(b):
         return plain.product(left, right, steps, weight)
     return _product(a, b, steps, weight)
 
 
 def gram(matrix: Matrix, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
-    same = _Matrix.of(matrix)
+    same = Laid.of(matrix)
     return plain.gram(matrix, steps, weight) if _thin(same) else _product(same, same, steps, weight)
+
+
+def grouped_product(
+    left: Matrix,
+    right: Matrix,
+    code: NDArray[Any],
+    size: int,
+    steps: Sequence[Step] = (),
+    weight: Floats | None = None,
+) -> Floats:
+    a = Laid.of(left)
+    b = a if right is left else Laid.of(right)
+    if _thin(a) or _thin(b):
+        return plain.grouped_product(left, right, code, size, steps, weight)
+    codes, numbers = np.ascontiguousarray(code, dtype=np.uint32), np.array(steps, dtype=np.float64)
+    if len(codes) != a.rows or (a.rows and codes.max() >= size):
+        raise ValueError(f"{len(codes)} codes do not say in which of {size} groups {a.rows} rows are")
+    wide = -(-b.width // LANES) * LANES
+    tall = 0 if b is a else a.width
+    at_once = max(STRIP, min(LINES, IN_CACHE // (wide + tall)) // STRIP * STRIP)
+    room = _room(a.width + b.width + (wide + tall) * at_once // STRIP)
+    sums, weights = np.zeros((size, a.width, wide)), _weights(weight)
+    about = (at(codes), size, None if weights is None else at(weights), at(numbers), len(steps), at_once)
+    LIBRARY.grouped_product(a, b, a.rows, *about, at(room), wide, at(sums))
+    return sums[:, :, : b.width]
+
+
+def written(matrix: Matrix, out: Floats) -> Floats:
+    seen = Laid.of(matrix)
+    if _thin(seen):
+        return plain.written(matrix, out)
+    if out.shape != (seen.width, seen.rows) or out.dtype != np.float64 or not out.flags.c_contiguous:
+        raise ValueError(f"{seen.width} columns of {seen.rows} rows do not fit {out.shape} of {out.dtype}")
+    room = _room(seen.width)
+    LIBRARY.written(seen, seen.rows, at(room), at(out))
+    return out
 
 
 def nearest(points: Sequence[NDArray[Any]], centres: Floats) -> NDArray[Any]:
     if len(centres) > 2**8:
         return plain.nearest(points, centres)
-    matrix = _Matrix.of(points)
+    matrix = Laid.of(points)
     if _thin(matrix):
         return plain.nearest(points, centres)
     weights, norms = np.ascontiguousarray(-2.0 * centres), (centres * centres).sum(axis=1)
     codes = np.empty(matrix.rows, dtype=np.uint8)
     room = _room(matrix.width)
-    LIBRARY.nearest(matrix, matrix.rows, _at(weights), _at(norms), len(centres), _at(room), _at(codes))
+    LIBRARY.nearest(matrix, matrix.rows, at(weights), at(norms), len(centres), at(room), at(codes))
     return codes
 
 
@@ -158,7 +172,7 @@ def echelon(rows: Words, columns: int) -> tuple[Words, Integers]:
     if columns > 64 * rows.shape[1]:
         raise ValueError(f"rows of {rows.shape[1]} words do not have {columns} columns")
     pivots = np.empty(len(rows), dtype=np.int64)
-    rank = LIBRARY.echelon(_at(rows), *rows.shape, columns, _at(pivots))
+    rank = LIBRARY.echelon(at(rows), *rows.shape, columns, at(pivots))
     return rows[:rank], pivots[:rank]
 
 
@@ -168,9 +182,9 @@ def cut_csv(text: Bytes, delimiter: int, across: bool, last: bool, wanted: Seque
     room = min(room, len(text))  # a row has a line end, or is the last and not empty
     starts, lengths = np.empty((2, len(fields), room), dtype=np.int64)
     consumed = ctypes.c_int64()
-    settings = (delimiter, across, last, _at(fields), len(fields), room)
+    settings = (delimiter, across, last, at(fields), len(fields), room)
     rows = LIBRARY.cut_csv(
-        _at(text), len(text), *settings, _at(starts), _at(lengths), ctypes.addressof(consumed)
+        at(text), len(text), *settings, at(starts), at(lengths), ctypes.addressof(consumed)
     )
     return Cut(starts[:, :rows], lengths[:, :rows], consumed.value)
 
@@ -180,8 +194,8 @@ def gather_csv(text: Bytes, starts: Integers, lengths: Integers) -> tuple[Intege
     offsets = np.empty(len(starts) + 1, dtype=np.int64)
     data = np.empty(int(np.maximum(lengths, 0).sum()), dtype=np.uint8)
     present = np.empty(len(starts), dtype=np.bool_)
-    places = (_at(starts), _at(lengths), len(starts), _at(offsets), _at(data), _at(present))
-    LIBRARY.gather_csv(_at(text), *places)
+    places = (at(starts), at(lengths), len(starts), at(offsets), at(data), at(present))
+    LIBRARY.gather_csv(at(text), *places)
     return offsets, data[: offsets[-1]], present
 
 
@@ -191,34 +205,29 @@ def _check(out: NDArray[Any], values: NDArray[Any], dtype: type[np.generic]) -> 
         raise ValueError(f"{len(values)} of {dtype.__name__} do not fit {len(out)} of {out.dtype}")
 
 
-def _at(array: NDArray[Any]) -> int:
-    """Where an array lies; it must be contiguous. Takes a fifth of the time of `array.ctypes.data`."""
-    return int(pa.py_buffer(array).address)
-
-
-def _addresses(columns: Sequence[NDArray[Any]]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * len(columns))(*map(_at, columns))
-
-
-def _thin(matrix: _Matrix) -> bool:
+def _thin(matrix: Laid) -> bool:
     """Whether there are so many columns that strips of them leave the cache, or no strip is filled."""
     return matrix.width > WIDEST or (matrix.width > matrix.rows and matrix.rows < STRIP)
 
 
-def _product(left: _Matrix, right: _Matrix, steps: Sequence[Step], weight: Floats | None) -> Floats:
+def _product(left: Laid, right: Laid, steps: Sequence[Step], weight: Floats | None) -> Floats:
     sums = np.zeros((left.width, right.width))
     room = _room(left.width + right.width)
-    weights = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    each = None if weights is None else _at(weights)
+    weights = _weights(weight)
+    each = None if weights is None else at(weights)
     if steps:
         numbers = np.array(steps, dtype=np.float64)
-        LIBRARY.stepped_product(left, right, left.rows, each, _at(numbers), len(steps), _at(room), _at(sums))
+        LIBRARY.stepped_product(left, right, left.rows, each, at(numbers), len(steps), at(room), at(sums))
     else:
-        LIBRARY.product(left, right, left.rows, each, _at(room), _at(sums))
+        LIBRARY.product(left, right, left.rows, each, at(room), at(sums))
     return sums
+
+
+def _weights(weight: Floats | None) -> Floats | None:
+    return None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
 
 
 def _room(strips: int) -> Floats:
     """Working memory that begins on a cache line."""
     room = np.empty(strips * STRIP + LINE // 8)
-    return room[-_at(room) % LINE // 8 :]
+    return room[-at(room) % LINE // 8 :]

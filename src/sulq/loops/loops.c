@@ -15,19 +15,37 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, SHORT_TABLE = 16 };
+enum { LANES = 4, STRIP = 512, HIGH = 3, WIDE = 4, CENTRES = 4, CODES = 256, SHORT_TABLE = 16, TALL = 4, BROAD = 2, MOVES = 8 };
+enum { LINES = 8192 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
 typedef int64_t marks __attribute__((vector_size(LANES * sizeof(int64_t))));
 
-/* The columns of a matrix: doubles, 16-bit integers, or the members of each of `width` groups, from one column of
-   8-bit codes. If there are `places`, the matrix has the rows at those places alone. */
-enum kind { DOUBLES, SHORTS, MEMBERS };
+/* The columns of a matrix: doubles, 16- or 32-bit integers, or the members of each of `width` groups, from one column of
+   8-bit codes. If there are `places`, the matrix has the rows at those places alone. If there is a `movement`, its rows
+   are those that come of them. */
+enum kind { DOUBLES, SHORTS, MEMBERS, INTS };
+
+/* What becomes of rows. First they move: `moves` has MOVES numbers for each column, a factor, two bounds, another factor,
+   whether to square, a middle, a stretch and a last factor, before and after which they are whole numbers. Between the first factor and the bounds an offset is added: `offsets` has one for
+   each of its codes, of which there are `codes`, with room for CODES. Then each is multiplied by its weight, if there are
+   any. Then they are shortened: `norms` has a factor, an order and a limit for each of `many` norms. */
+typedef struct {
+    const double *moves;
+    const uint8_t *code;
+    const double *offsets;
+    int64_t codes;
+    const double *weight;
+    const double *norms;
+    int64_t many;
+} movement;
+
 typedef struct {
     const void *const *columns;
     int64_t width;
     int64_t kind;
     const int64_t *places;
+    const movement *movement;
 } matrix;
 
 static const double zeros[STRIP];
@@ -107,19 +125,25 @@ FAST void joint_counts(const uint8_t *const *codes, const uint16_t *sizes, int64
     }
 }
 
-/* One strip of rows for each column of a matrix, filled up with zeros. */
-INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
+/* One strip of rows for each column of a matrix as it is, filled up with zeros. */
+INLINE void pack_columns(matrix from, int64_t start, int64_t rows, double *strips) {
     for (int64_t j = 0; j < from.width; j++, strips += STRIP) {
         if (from.places && from.kind == SHORTS) {
             const int16_t *column = (const int16_t *)from.columns[j];
             int16_t taken[STRIP]; /* many are converted at once, and taken one by one */
             for (int64_t i = 0; i < rows; i++) taken[i] = column[from.places[start + i]];
             for (int64_t i = 0; i < rows; i++) strips[i] = taken[i];
+        } else if (from.places && from.kind == INTS) {
+            const int32_t *column = (const int32_t *)from.columns[j];
+            for (int64_t i = 0; i < rows; i++) strips[i] = column[from.places[start + i]];
         } else if (from.places) {
             const double *column = (const double *)from.columns[j];
             for (int64_t i = 0; i < rows; i++) strips[i] = column[from.places[start + i]];
         } else if (from.kind == SHORTS) {
             const int16_t *column = (const int16_t *)from.columns[j] + start;
+            for (int64_t i = 0; i < rows; i++) strips[i] = column[i];
+        } else if (from.kind == INTS) {
+            const int32_t *column = (const int32_t *)from.columns[j] + start;
             for (int64_t i = 0; i < rows; i++) strips[i] = column[i];
         } else if (from.kind == MEMBERS) {
             const uint8_t *code = (const uint8_t *)from.columns[0] + start;
@@ -128,6 +152,103 @@ INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
             memcpy(strips, (const double *)from.columns[j] + start, sizeof(double) * (size_t)rows);
         }
         for (int64_t i = rows; i < STRIP; i++) strips[i] = 0;
+    }
+}
+
+/* A strip multiplied by the first of its numbers, moved by the offset of each row's code, brought between the next two,
+   multiplied by the fourth and truncated; then squared, if so, stretched about a middle and rounded, multiplied by the
+   last and truncated. */
+INLINE void move(double *strip, const double *by, const int64_t *code, const double *offsets, int64_t codes) {
+    double factor = by[0], low = by[1], high = by[2], coarser = by[3], offset[STRIP], first = offsets[0];
+    if (codes > SHORT_TABLE) {
+        for (int64_t i = 0; i < STRIP; i++) offset[i] = offsets[code[i]];
+    } else {
+        for (int64_t i = 0; i < STRIP; i++) offset[i] = first;
+        for (int64_t e = 1; e < codes; e++) {
+            double other = offsets[e];
+            for (int64_t i = 0; i < STRIP; i++) offset[i] = code[i] == e ? other : offset[i];
+        }
+    }
+    for (int64_t i = 0; i < STRIP; i++) {
+        double value = strip[i] * factor + offset[i];
+        value = value < low ? low : value;
+        strip[i] = value > high ? high : value;
+    }
+    for (int64_t i = 0; i < STRIP && coarser != 1; i++) strip[i] = __builtin_trunc(strip[i] * coarser);
+    double squared = by[4], middle = by[5], stretch = by[6], grid = by[7];
+    for (int64_t i = 0; i < STRIP && squared; i++) strip[i] *= strip[i];
+    if (middle != 0 || stretch != 1)
+        for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_rint((strip[i] - middle) * stretch);
+    for (int64_t i = 0; i < STRIP && grid != 1; i++) strip[i] = __builtin_trunc(strip[i] * grid);
+}
+
+/* A strip on the grid of a norm, which is given as a factor, an order and a limit; and what it adds to the lengths. */
+INLINE void measure(double *strip, const double *norm, double *lengths) {
+    double factor = norm[0];
+    if (factor != 1)
+        for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_trunc(strip[i] * factor);
+    if (norm[1] == 1)
+        for (int64_t i = 0; i < STRIP; i++) lengths[i] += __builtin_fabs(strip[i]);
+    else
+        for (int64_t i = 0; i < STRIP; i++) lengths[i] += strip[i] * strip[i];
+}
+
+/* What to multiply rows of these lengths by, so that none is longer than a norm's limit; and whether any is. */
+INLINE int shares(const double *norm, const double *lengths, double *by) {
+    double limit = norm[2];
+    int longer = 0;
+    if (limit == __builtin_inf()) return 0;
+    if (norm[1] == 2)
+        for (int64_t i = 0; i < STRIP; i++) by[i] = __builtin_sqrt(lengths[i]);
+    else
+        memcpy(by, lengths, sizeof(double) * STRIP);
+    for (int64_t i = 0; i < STRIP; i++) {
+        double share = limit / (by[i] < 1 ? 1 : by[i]);
+        longer |= by[i] > limit;
+        by[i] = by[i] > limit ? share : 1;
+    }
+    return longer;
+}
+
+/* One strip of rows for each column of a matrix, filled up with zeros. */
+INLINE void pack(matrix from, int64_t start, int64_t rows, double *strips) {
+    pack_columns(from, start, rows, strips);
+    if (!from.movement) return;
+    movement how = *from.movement;
+    int64_t code[STRIP] = {0};
+    double lengths[STRIP] = {0}, weight[STRIP] = {0};
+    if (how.weight) memcpy(weight, how.weight + start, sizeof(double) * (size_t)rows);
+    if (how.codes > 1)
+        for (int64_t i = 0; i < rows; i++) code[i] = how.code[start + i];
+    for (int64_t j = 0; j < from.width; j++) {
+        double *strip = strips + j * STRIP;
+        if (how.moves) move(strip, how.moves + MOVES * j, code, how.offsets + j * CODES, how.codes);
+        for (int64_t i = 0; i < STRIP && how.weight; i++) strip[i] *= weight[i];
+        if (how.many) measure(strip, how.norms, lengths);
+    }
+    for (int64_t k = 0; k < how.many; k++) {
+        double by[STRIP];
+        int longer = shares(how.norms + 3 * k, lengths, by);
+        memset(lengths, 0, sizeof lengths);
+        if (!longer && k + 1 == how.many) break;
+        for (int64_t j = 0; j < from.width; j++) {
+            double *strip = strips + j * STRIP;
+            if (longer)
+                for (int64_t i = 0; i < STRIP; i++) strip[i] = __builtin_trunc(strip[i] * by[i]);
+            if (k + 1 < how.many) measure(strip, how.norms + 3 * (k + 1), lengths);
+        }
+    }
+    for (int64_t j = 0; j < from.width && rows < STRIP; j++)
+        memset(strips + j * STRIP + rows, 0, sizeof(double) * (size_t)(STRIP - rows));
+}
+
+/* Writes the columns of a matrix of n rows to `out`. `room` has a strip for each column. */
+FAST void written(matrix from, int64_t n, double *room, double *out) {
+    for (int64_t start = 0; start < n; start += STRIP) {
+        int64_t rows = n - start < STRIP ? n - start : STRIP;
+        pack(from, start, rows, room);
+        for (int64_t j = 0; j < from.width; j++)
+            memcpy(out + j * n + start, room + j * STRIP, sizeof(double) * (size_t)rows);
     }
 }
 
@@ -140,7 +261,8 @@ FAST void product(matrix left, matrix right, int64_t n, const double *weight, do
     for (int64_t start = 0; start < n; start += STRIP) {
         int64_t rows = n - start < STRIP ? n - start : STRIP;
         pack(left, start, rows, down);
-        if (across != down) pack(right, start, rows, across);
+        if (same && across != down) memcpy(across, down, sizeof(double) * (size_t)(left.width * STRIP));
+        if (!same) pack(right, start, rows, across);
         if (weight)
             for (int64_t j = 0; j < left.width; j++)
                 for (int64_t i = 0; i < rows; i++) down[j * STRIP + i] *= weight[start + i];
@@ -164,29 +286,54 @@ FAST void product(matrix left, matrix right, int64_t n, const double *weight, do
     }
 }
 
-/* Four products truncated and brought between bounds, step by step; `steps` has three numbers for each: what to
-   multiply by before truncating, and the bounds. The first factor is in the products already. */
-INLINE void take_steps(lanes *values, const double *steps, int64_t many, int bounded, int whole) {
-    for (int64_t k = 0; k < many; k++, steps += 3) {
-        if (k) *values *= steps[0];
-        if (!whole)
-            for (int lane = 0; lane < LANES; lane++) (*values)[lane] = __builtin_trunc((*values)[lane]);
-        if (!bounded) continue;
-        lanes low = steps[1] - (lanes){0}, high = steps[2] - (lanes){0};
-        marks below = *values < low, above = *values > high;
-        *values = (lanes)((below & (marks)low) | (above & (marks)high) | (~(below | above) & (marks)*values));
-    }
-}
-
-/* The sums of the products of one strip with each of several others. */
-INLINE void stepped_sums(const double *a, const double *const *b, const double *weight, const double *steps,
-                         int64_t many, int bounded, int whole, lanes *sums) {
+/* The sums of the products of one strip with each of several others, which are truncated step by step. There are three
+   numbers for each step, of which the first is what to multiply by before. The first factor is in the products already. */
+INLINE void truncated_sums(const double *a, const double *const *b, const double *weight, const double *steps,
+                           int64_t many, lanes *sums) {
     for (int64_t r = 0; r < STRIP; r += LANES)
         for (int t = 0; t < WIDE; t++) {
             lanes values = *(const lanes *)(a + r) * *(const lanes *)(b[t] + r);
-            take_steps(&values, steps, many, bounded, whole);
+            for (int64_t k = 0; k < many; k++) {
+                if (k) values *= steps[3 * k];
+                for (int lane = 0; lane < LANES; lane++) values[lane] = __builtin_trunc(values[lane]);
+            }
             sums[t] += weight ? values * *(const lanes *)(weight + r) : values;
         }
+}
+
+INLINE double between(double value, double low, double high) {
+    double raised = value < low ? low : value;
+    return raised > high ? high : raised;
+}
+
+/* The same for one other strip, but after each step products are brought between bounds, its other two numbers. */
+INLINE void bounded_sums(const double *a, const double *b, const double *weight, const double *steps, int64_t many,
+                         lanes *sums) {
+    double values[STRIP], low = steps[1], high = steps[2];
+    if (steps[0] == 1)
+        for (int64_t r = 0; r < STRIP; r++) values[r] = between(a[r] * b[r], low, high);
+    else
+        for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(a[r] * b[r]), low, high);
+    for (int64_t k = 1; k < many; k++) {
+        double factor = steps[3 * k], least = steps[3 * k + 1], most = steps[3 * k + 2];
+        double next = k + 1 < many ? steps[3 * k + 3] : 0.5;
+        int free = least == -__builtin_inf() && most == __builtin_inf();
+        /* To a coarser grid, and then times a whole number: together, because little is left to do for each. */
+        if (free && next == __builtin_trunc(next)) {
+            k++, least = steps[3 * k + 1], most = steps[3 * k + 2];
+            for (int64_t r = 0; r < STRIP; r++)
+                values[r] = between(__builtin_trunc(values[r] * factor) * next, least, most);
+        } else {
+            for (int64_t r = 0; r < STRIP; r++) values[r] = between(__builtin_trunc(values[r] * factor), least, most);
+        }
+    }
+    /* Several at a time: single ones would wait for the addition before. */
+    for (int64_t r = 0; r < STRIP; r += WIDE * LANES)
+        for (int t = 0; t < WIDE; t++) {
+            lanes value = *(lanes *)(values + r + t * LANES);
+            sums[t] += weight ? value * *(const lanes *)(weight + r + t * LANES) : value;
+        }
+    for (int t = 1; t < WIDE; t++) sums[0] += sums[t];
 }
 
 /* Adds the same to `out`, but of products that take some steps row by row before they are weighed and added up. */
@@ -198,28 +345,130 @@ FAST void stepped_product(matrix left, matrix right, int64_t n, const double *we
     double *down = room, *across = room + left.width * STRIP;
     for (int64_t k = 0; k < many; k++)
         bounded |= steps[3 * k + 1] > -__builtin_inf() || steps[3 * k + 2] < __builtin_inf();
+    int64_t at_once = bounded ? 1 : WIDE;
     for (int64_t start = 0; start < n; start += STRIP) {
         int64_t rows = n - start < STRIP ? n - start : STRIP;
         pack(left, start, rows, down);
-        pack(right, start, rows, across);
+        if (same) memcpy(across, down, sizeof(double) * (size_t)(left.width * STRIP));
+        if (!same) pack(right, start, rows, across);
         if (weight) memcpy(weights, weight + start, sizeof(double) * (size_t)rows); /* any others are beside zeros */
         /* A factor times one number of a product is as exact as times the product: queries/apart.py says why. */
         for (int64_t r = 0; r < left.width * STRIP; r++) down[r] *= steps[0];
         for (int64_t i = 0; i < left.width; i++)
-            for (int64_t j = same ? i : 0; j < right.width; j += WIDE) {
+            for (int64_t j = same ? i : 0; j < right.width; j += at_once) {
                 const double *b[WIDE];
                 for (int t = 0; t < WIDE; t++) b[t] = j + t < right.width ? across + (j + t) * STRIP : zeros;
                 lanes sums[WIDE] = {{0}};
                 const double *a = down + i * STRIP;
                 /* Each of these is compiled for itself: a step or two are the rule. */
-                if (bounded && many == 1 && steps[0] == 1) stepped_sums(a, b, w, steps, 1, 1, 1, sums);
-                else if (bounded) stepped_sums(a, b, w, steps, many, 1, 0, sums);
-                else if (many == 1) stepped_sums(a, b, w, steps, 1, 0, 0, sums);
-                else if (many == 2) stepped_sums(a, b, w, steps, 2, 0, 0, sums);
-                else stepped_sums(a, b, w, steps, many, 0, 0, sums);
-                for (int t = 0; t < WIDE && j + t < right.width; t++)
+                if (bounded && many == 1) bounded_sums(a, b[0], w, steps, 1, sums);
+                else if (bounded) bounded_sums(a, b[0], w, steps, many, sums);
+                else if (many == 1) truncated_sums(a, b, w, steps, 1, sums);
+                else if (many == 2) truncated_sums(a, b, w, steps, 2, sums);
+                else truncated_sums(a, b, w, steps, many, sums);
+                for (int t = 0; t < at_once && j + t < right.width; t++)
                     for (int lane = 0; lane < LANES; lane++) out[i * right.width + j + t] += sums[t][lane];
             }
+    }
+}
+
+/* Adds the products of `high` numbers with `broad` times LANES others, of each of some rows, to a part of a table. The rows
+   lie one after the other, `apart` and `wide` numbers from each other. `by` has their weights, if they have any. */
+INLINE void add_rows(const double *a, int64_t apart, const double *b, int64_t wide, const double *by, int64_t rows,
+                     const double *steps, int64_t many, int high, int broad, double *out) {
+    lanes sums[TALL][BROAD] = {{{0}}};
+    for (int64_t r = 0; r < rows; r++, a += apart, b += wide)
+        for (int s = 0; s < high; s++) {
+            double first = by && !many ? a[s] * by[r] : a[s];
+            for (int t = 0; t < broad; t++) {
+                lanes values = first * *(const lanes *)(b + t * LANES);
+                for (int64_t k = 0; k < many; k++)
+                    for (int lane = 0; lane < LANES; lane++)
+                        values[lane] =
+                            between(__builtin_trunc(values[lane] * steps[3 * k]), steps[3 * k + 1], steps[3 * k + 2]);
+                sums[s][t] += by && many ? values * by[r] : values;
+            }
+        }
+    for (int s = 0; s < high; s++)
+        for (int t = 0; t < broad; t++) *(lanes *)(out + s * wide + t * LANES) += sums[s][t];
+}
+
+/* The same for whole rows. */
+INLINE void add_group(const double *a, int64_t tall, const double *b, int64_t wide, int same, const double *by,
+                      int64_t rows, const double *steps, int64_t many, double *out) {
+    int64_t apart = same ? wide : tall;
+    for (int64_t i = 0; i < tall;) {
+        int high = i + TALL <= tall ? TALL : 1;
+        for (int64_t j = same ? i / LANES * LANES : 0; j < wide;) {
+            int broad = j + BROAD * LANES <= wide ? BROAD : 1;
+            double *table = out + i * wide + j;
+            /* Each of these is compiled for itself. */
+            if (high == TALL && broad == BROAD) add_rows(a + i, apart, b + j, wide, by, rows, steps, many, TALL, BROAD, table);
+            else if (high == TALL) add_rows(a + i, apart, b + j, wide, by, rows, steps, many, TALL, 1, table);
+            else if (broad == BROAD) add_rows(a + i, apart, b + j, wide, by, rows, steps, many, 1, BROAD, table);
+            else add_rows(a + i, apart, b + j, wide, by, rows, steps, many, 1, 1, table);
+            j += broad * LANES;
+        }
+        i += high;
+    }
+}
+
+/* The rows of strips one after the other, at the places that `rank` says, each filled up to `wide` numbers. */
+INLINE void put_lines(const double *strips, int64_t width, int64_t rows, const uint32_t *rank, int64_t wide, double *lines) {
+    int64_t j = 0;
+    for (; j + LANES <= width; j += LANES) {
+        const double *b = strips + j * STRIP;
+        for (int64_t r = 0; r < rows; r++)
+            *(lanes *)(lines + rank[r] * wide + j) = (lanes){b[r], b[STRIP + r], b[2 * STRIP + r], b[3 * STRIP + r]};
+    }
+    for (; j < wide; j++)
+        for (int64_t r = 0; r < rows; r++) lines[rank[r] * wide + j] = j < width ? strips[j * STRIP + r] : 0;
+}
+
+/* Adds leftᵀ · right of the rows of each of `size` groups to `out`, which has a table for each, of rows that are filled up
+   to `wide` numbers, a multiple of LANES; otherwise as `stepped_product`, and as `product` if there are no steps. `code` has
+   the group of each row. Of `at_once` rows, at most LINES and a multiple of STRIP, those of a group are brought together
+   and then added up. `room` has a strip for each column of both, and then `at_once` rows of each. */
+FAST void grouped_product(matrix left, matrix right, int64_t n, const uint32_t *code, int64_t size, const double *weight,
+                          const double *steps, int64_t many, int64_t at_once, double *room, int64_t wide, double *out) {
+    int same = left.columns == right.columns;
+    double *across = room + left.width * STRIP, *lines = across + right.width * STRIP;
+    double *others = same ? lines : lines + at_once * wide, weights[LINES];
+    uint32_t rank[LINES], group[LINES], before[LINES];
+    const double *by = weight ? weights : 0;
+    for (int64_t first = 0; first < n; first += at_once, code += at_once) {
+        int64_t rows = n - first < at_once ? n - first : at_once;
+        if (size <= LINES) {
+            uint32_t sum = 0;
+            memset(before, 0, sizeof before);
+            for (int64_t r = 0; r < rows; r++) before[code[r]]++;
+            for (int64_t g = 0; g < size; g++) {
+                uint32_t here = before[g];
+                before[g] = sum;
+                sum += here;
+            }
+            for (int64_t r = 0; r < rows; r++) rank[r] = before[code[r]]++;
+        } else {
+            for (int64_t r = 0; r < rows; r++) rank[r] = (uint32_t)r;
+        }
+        for (int64_t r = 0; r < rows; r++) group[rank[r]] = code[r];
+        for (int64_t r = 0; r < rows && weight; r++) weights[rank[r]] = weight[first + r];
+        for (int64_t start = 0; start < rows; start += STRIP) {
+            int64_t these = rows - start < STRIP ? rows - start : STRIP;
+            pack(right, first + start, these, across);
+            put_lines(across, right.width, these, rank + start, wide, lines);
+            if (same) continue;
+            pack(left, first + start, these, room);
+            put_lines(room, left.width, these, rank + start, left.width, others);
+        }
+        for (int64_t r = 0, end; r < rows; r = end) {
+            for (end = r + 1; end < rows && group[end] == group[r];) end++;
+            const double *a = others + r * (same ? wide : left.width), *b = lines + r * wide, *w = by ? by + r : 0;
+            double *table = out + group[r] * left.width * wide;
+            if (many) add_group(a, left.width, b, wide, same, w, end - r, steps, many, table);
+            else if (w) add_group(a, left.width, b, wide, same, w, end - r, steps, 0, table);
+            else add_group(a, left.width, b, wide, same, 0, end - r, steps, 0, table);
+        }
     }
 }
 

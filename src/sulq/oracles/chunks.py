@@ -21,7 +21,7 @@ from sulq.oracles.curator import Curator
 from sulq.queries.former import former_form
 from sulq.queries.query import Query
 from sulq.queries.question import Question
-from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.sources.rows import Rows, rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
@@ -102,6 +102,7 @@ class ChunkCurator(Curator):
         Raises BudgetError, with nothing spent, if too few chunks are left.
         """
         _check(run)
+        round_ = asked_of(round_, self.schema)
         alone = [self._alone(query) for query in self._queries(round_)]
         # All chunks have equally many rows, so what one would refuse is refused before any is taken.
         offer = replace(self.offer, rows=self._size)
@@ -110,7 +111,7 @@ class ChunkCurator(Curator):
         for number, place in enumerate(self._taken(round_, run)):
             chunk = self._of(self._order[place * self._size : (place + 1) * self._size])
             form = {"chunk": place, "round": round_.form, "query": number}
-            question, formerly = self._entry({"release": form})
+            question, formerly = self._entry({"release": form}, round_)
             look = partial(chunk._release, alone[number], terms[number])
             released = json.loads(self._paid(run, question, Fraction(0), look, formerly))
             [answer] = offer.read(alone[number], terms[number], released)
@@ -165,9 +166,7 @@ class ChunkCurator(Curator):
         return Curator(replace(self.offer, rows=len(at)), self._rows.only(at), self.ledger)
 
     def _queries(self, round_: Round) -> Sequence[Question]:
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
-        return round_.queries
+        return asked_of(round_, self.schema).queries
 
     def _alone(self, query: Question) -> Round:
         """The round that a chunk is asked: the query by itself, with all that it may spend."""

@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import BudgetError, sheltered
+from sulq.faces import bar, columns_grid, face, facts, offered
+from sulq.ledger.carried import carried_since
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, amount, rational
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
-from sulq.queries.former import former_data
-from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.queries.former import former_data, may_be_former
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
+from sulq.talk.affording import needed_for
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.offer import LARGEST_SCORE, Offer
@@ -33,7 +36,9 @@ from sulq.wire import canonical
 class Curator:
     """Answers rounds with noise, and charges every round to a budget before it looks at a cell.
 
-    Made by `Source.curator`.
+    `sulq.open(data, schema).curator(epsilon=1)` makes one. Before a round is asked, `cost` says what it would
+    cost and `error` how far off the answers would be; `spent` and `remaining` say how the budget stands. Hand
+    it to a learner, as `sulq.Table(...).learn(curator)`. The same round in the same run is free.
 
     Args:
         offer: what it offers: what a round costs, and how well it is answered.
@@ -73,9 +78,10 @@ class Curator:
             run: the name of the run that asks.
         """
         terms = self.offer.terms(round_)
+        round_ = asked_of(round_, self.schema)
         if any(isinstance(query, RowQuestion) for query in round_.queries):
             rows_of(self.source, "this question")
-        question, formerly = self._entry({"round": round_.form})
+        question, formerly = self._entry({"round": round_.form}, round_)
         look = partial(self._release, round_, terms)
         released = self._paid(run, question, terms.cost, look, formerly)
         self.rounds += 1
@@ -93,17 +99,24 @@ class Curator:
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
-        cost = self.cost(round_)
-        question, formerly = self._entry({"round": round_.form})
-        if self.ledger.charged(run, question, formerly=formerly):
+        needed = needed_for(self.offer, round_, ahead)
+        if self.charged(round_, run):
             return False
-        if ahead.share is not None and self.offer.unit != "queries":
-            cost = max(cost, ahead.share * self.offer.allowance * self.offer.total)
-        cost += sum((self.cost(other) for other in ahead.later), ahead.reserve)
         left = min(self.remaining, self.ledger.remaining_of(f"run:{run}"))
-        if cost > left:
-            raise BudgetError(self.offer.unit, cost, left)
+        if needed > left:
+            raise BudgetError(self.offer.unit, needed, left)
         return True
+
+    def charged(self, round_: Round, run: str = "main") -> bool:
+        """Whether a round was charged in a run before, so that it costs nothing there any more.
+
+        Args:
+            round_: the queries.
+            run: the name of the run.
+        """
+        round_ = asked_of(round_, self.schema)
+        question, formerly = self._entry({"round": round_.form}, round_)
+        return self.ledger.charged(run, question, formerly=formerly)
 
     def cost(self, round_: Round) -> Fraction:
         """What a round would cost, in the unit of the budget. Nothing is spent and no row is read."""
@@ -142,6 +155,15 @@ class Curator:
         """
         return replace(self, account=f"analyst:{name}")
 
+    def _repr_html_(self) -> str:
+        about = offered(self.offer)
+        if self.account is not None:
+            about.append(("asks", self.account))
+        if self.held is not None or self.account is not None:
+            about.append(("left to this one", f"{amount(self.remaining)} {self.offer.unit}"))
+        spent = bar(self.spent, self.offer.total, self.offer.unit)
+        return face("Curator", facts(about), spent, columns_grid(self.schema))
+
     @property
     def schema(self) -> Schema:
         return self.offer.schema
@@ -166,10 +188,15 @@ class Curator:
     def _part(self) -> Part:
         return self.ledger.whole if self.held is None else self.held
 
-    def _entry(self, question: dict[str, Any]) -> tuple[str, str | None]:
-        """The texts that the ledger knows a question by: today's, and that of version 0 if there was one."""
+    def _entry(self, question: dict[str, Any], round_: Round) -> tuple[str, str | None]:
+        """The texts that the ledger knows a question by: today's, and that of version 0 if there was one.
+
+        A question about cells that are read otherwise since the schema was changed is another question.
+        """
         form = question | {"allowance": str(self.offer.allowance)}
-        former = former_data(form)
+        if (since := carried_since(self.ledger.carried, _columns(round_))) is not None:
+            return canonical(form | {"carry": since}), None
+        former = former_data(form) if may_be_former(self.ledger.first_question) else None
         return canonical(form), None if former is None else canonical(former)
 
     def _paid(
@@ -211,3 +238,11 @@ class Curator:
                     noisy.append([int(steps) for steps in added])
         released: dict[str, object] = {"sums": noisy, "choices": choices}
         return json.dumps(released | {"others": others} if others else released)
+
+
+def _columns(round_: Round) -> set[str] | None:
+    """The columns that a round looks at; None where all rows are looked at as they are."""
+    if any(isinstance(query, RowQuestion) for query in round_.queries):
+        return None
+    parts = (part for query in round_.queries for part in query.parts)
+    return {leaf.name for part in parts for leaf in part.leaves().values()}

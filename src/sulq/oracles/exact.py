@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sulq.queries.choose import Choice
 from sulq.queries.query import Query
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
@@ -53,6 +53,7 @@ class Exact:
         """
         check_run(run)
         check_kinds(round_)
+        round_ = asked_of(round_, self.schema)
         scope, public = scope_of(self.schema), PublicFacts(self.schema)
         parts = [part for query in round_.queries for part in query.parts]
         for part in parts:

@@ -21,7 +21,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.question import Question
-from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.row_function_guard import refuse_row_functions
 from sulq.schema import Schema
 from sulq.sources.sums import Sums
@@ -237,8 +237,7 @@ class Surveyor(ABC):
 
     def surveys(self, round_: Round) -> list[Survey]:
         """Whom to ask what, or a refusal: from public facts alone."""
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        round_ = asked_of(round_, self.schema)
         if self.source.rows == 0:
             raise QueryError("there is nobody to ask: the table has no rows that count")
         drafts = [self.survey(part) for query in round_.by_sums for part in query.parts]
@@ -267,9 +266,9 @@ class Surveyor(ABC):
         best = chosen(query, scores.argmax(axis=0).tolist(), None, scope)
         cells = math.prod(query.shape(scope)) * (1 if query.label is None else scope.code(query.label).size)
 
-        # The largest cell of each value can be off by the radius, or by three times that where labels count
-        # for more. That holds for the best candidate and for the chosen one.
-        times = 2 if query.score == "majority" else 6
+        # The largest cell of each value can be off by the radius, by more where labels count for more. That
+        # holds for the best candidate and for the chosen one.
+        times = 2 * float(query.spread(scope))
         factors = tuple(times * len(part.values) / cells for part in parts)
         return replace(best, law=BestOf(tuple(part.law for part in parts), factors))
 

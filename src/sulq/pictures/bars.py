@@ -20,10 +20,17 @@ MIRROR = str.maketrans("▏▎▍▌▋▊▉", "  ▐▐▐██")
 
 @dataclass(frozen=True)
 class Panel:
-    """A few named numbers that belong together."""
+    """A few named numbers that belong together.
+
+    Args:
+        title: what they are.
+        numbers: their names, and the numbers.
+        noise: how much of each number may be noise: those that are no larger are drawn in grey.
+    """
 
     title: str
     numbers: tuple[tuple[str, float], ...]
+    noise: float = 0.0
 
     @property
     def by_size(self) -> list[tuple[str, float]]:
@@ -43,6 +50,8 @@ def picture(title: str, panels: Sequence[Panel], most: int | None = None, note: 
         pair = [_panel(panel, most, _longest(panels), room) for panel in panels[start : start + 2]]
         drawn += [svg.group(body, place * (wide + BETWEEN), top) for place, (body, _) in enumerate(pair)]
         top += max(height for _, height in pair) + BETWEEN / 2
+    if any(drowned(number, panel.noise) for panel in panels for _, number in panel.numbers):
+        note = f"{note} · grey: within the noise".removeprefix(" · ")
     width = wide if len(panels) == 1 else 2 * wide + BETWEEN
     return svg.document(title, drawn, width, top - BETWEEN / 2, note)
 
@@ -59,10 +68,13 @@ def _panel(panel: Panel, most: int | None, longest: float, room: float) -> tuple
     for name, number in shown:
         length = HALF * number / longest
         hue, anchor, space = (NEGATIVE, "end", -5) if number < 0 else (POSITIVE, "start", 5)
+        ink = svg.INK
+        if drowned(number, panel.noise):
+            hue, ink = svg.FAINT, svg.QUIET
         drawn += [
-            svg.text(0, y + ROW / 2, name, room=room),
+            svg.text(0, y + ROW / 2, name, room=room, fill=ink),
             svg.box(min(zero, zero + length), y + 4, abs(length), ROW - 8, rx=2, fill=hue),
-            svg.text(zero + length + space, y + ROW / 2, _signed(number), anchor, size=svg.SMALL),
+            svg.text(zero + length + space, y + ROW / 2, _signed(number), anchor, size=svg.SMALL, fill=ink),
         ]
         y += ROW
     drawn.append(svg.line(zero, 26, zero, y, svg.QUIET))
@@ -72,6 +84,15 @@ def _panel(panel: Panel, most: int | None, longest: float, room: float) -> tuple
         drawn.append(svg.group([all_of_them, svg.aside(0, y + ROW / 2, _summary(rest))]))
         y += ROW
     return drawn, y
+
+
+def drowned(number: float, noise: float) -> bool:
+    """Whether a number is within its noise.
+
+    >>> drowned(-0.2, 0.3), drowned(0.4, 0.3), drowned(0.0, 0.0)
+    (True, False, False)
+    """
+    return 0 < noise >= abs(number)
 
 
 def drawing(panels: Sequence[Panel], most: int | None = None) -> RenderableType:
@@ -85,7 +106,11 @@ def drawing(panels: Sequence[Panel], most: int | None = None) -> RenderableType:
             mirrored = bar.rstrip()[::-1].translate(MIRROR).rjust(CELLS)
             left, right = (mirrored, " " * CELLS) if number < 0 else (" " * CELLS, bar)
             both = Text(left, NEGATIVE).append("│", "dim").append(right, POSITIVE)
-            table.add_row(Text(svg.short(name, 30)), both, Text(_signed(number)))
+            quiet, figure = drowned(number, panel.noise), _signed(number)
+            style = "dim" if quiet else ""
+            table.add_row(
+                Text(svg.short(name, 30), style), both, Text(f"[{figure}]" if quiet else figure, style)
+            )
         rest = panel.by_size[len(shown) :]
         pieces += [Text(svg.clean(panel.title), "bold"), table]
         pieces += [Text(_summary(rest), "dim")] if rest else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ MANY = 40
 """In a tree with more ends than this, ends that follow one question and say the same are drawn as one."""
 ROW, BOX, GAP, BEND, SPACE = 26.0, 20.0, 8.0, 54.0, 10.0
 LONGEST, THICKEST = 240.0, 14.0
+DROWNED = "within the noise"
+"""What is said of an end that noise alone could have made."""
 GUIDE = 4
 """How many cells a level is indented on a terminal."""
 
@@ -28,13 +31,17 @@ class Tip:
         says: what it says.
         number: the number of its colour.
         size: about how many rows come here.
-        confidence: how sure it is, from 0 to 1.
+        confidence: the share of what it says among them.
+        error: how far off that share is, but for a chance of 5 %; 0 without noise.
+        drowned: whether noise alone could have made as many rows.
     """
 
     says: str
     number: int
     size: float
     confidence: float
+    error: float = 0.0
+    drowned: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,18 @@ class _Spot:
         return self.question_at + question
 
 
+def rate(share: float, error: float) -> str:
+    """A share in percent, with how far off it is where there is noise.
+
+    >>> rate(0.8, 0.0), rate(0.8, 0.031), rate(0.8, 0.002), rate(0.8, 1.0)
+    ('80 %', '80 % ± 3', '80 % ± 0.2', '80 % ± 100')
+    """
+    if error == 0:
+        return svg.percent(share)
+    off = f"{100 * error:.0f}" if error >= 0.01 else f"{100 * error:.1g}"
+    return f"{svg.percent(share)} ± {off}"
+
+
 def picture(about: str, root: Fork | Tip, note: str = "") -> str:
     """A tree as SVG. `about` is what its ends tell.
 
@@ -100,7 +119,8 @@ def picture(about: str, root: Fork | Tip, note: str = "") -> str:
     ends = [(spot, spot.node) for spot in spots if isinstance(spot.node, Tip)]
     box = max(_room(leaf.says) for _, leaf in ends) + 24
     left = max(starts[spot.depth] + spot.width for spot, _ in ends) + (SPACE if top.below else 0.0)
-    rows, shares = left + box + 70, left + box + 130
+    longest = max(svg.wide(rate(leaf.confidence, leaf.error)) for _, leaf in ends)
+    rows, shares = left + box + 70, left + box + 70 + max(60.0, longest + 2 * SPACE)
 
     drawn = [
         svg.aside(left, 8, "expected"),
@@ -121,14 +141,16 @@ def picture(about: str, root: Fork | Tip, note: str = "") -> str:
             drawn.append(_way(f"M{after:.1f} {y:.1f}{bend}", child.node.size, root.size))
     for spot, leaf in ends:
         after, y, hue = starts[spot.depth] + spot.width, spot.y, svg.colour(leaf.number)
-        deep = 0.08 + 0.52 * leaf.confidence
+        ink, deep = (svg.QUIET, 0.08) if leaf.drowned else (svg.INK, 0.08 + 0.52 * leaf.confidence)
         drawn += [
             _way(f"M{after:.1f} {y:.1f}H{left:.1f}", leaf.size, root.size) if spot.depth else "",
             svg.box(left, y - BOX / 2, box, BOX, rx=6, fill=hue, fill_opacity=deep, stroke=hue),
             svg.text(left + box / 2, y, leaf.says, "middle", room=LONGEST),
-            svg.text(rows, y, f"{leaf.size:,.0f}", "end"),
-            svg.text(shares, y, svg.percent(leaf.confidence), "end"),
+            svg.text(rows, y, f"{leaf.size:,.0f}", "end", fill=ink),
+            svg.text(shares, y, rate(leaf.confidence, leaf.error), "end", fill=ink),
         ]
+    if any(leaf.drowned for _, leaf in ends):
+        note = f"{note} · pale: {DROWNED}".removeprefix(" · ")
     if len(ends) < _ends(root):
         note = f"{note} · ends that follow one question and say the same are drawn as one".removeprefix(" · ")
     return svg.document(about, drawn, shares, height, note)
@@ -161,6 +183,7 @@ def drawing(root: Fork | Tip) -> rich.tree.Tree:
     column = max(GUIDE * spot.depth + cell_len(_answer(spot)) for spot, _ in ends)
     widest = max(cell_len(svg.short(leaf.says, 30)) for _, leaf in ends)
     longest = max(len(f"{leaf.size:,.0f}") for _, leaf in ends)
+    rates = max(len(rate(leaf.confidence, leaf.error)) for _, leaf in ends)
 
     def say(spot: _Spot) -> Text:
         node, answer = spot.node, _answer(spot)
@@ -171,7 +194,9 @@ def drawing(root: Fork | Tip) -> rich.tree.Tree:
         line.append(set_cell_size(svg.short(node.says, 30), widest), f"bold {hue}")
         line.append(f"  {node.size:>{longest},.0f} rows ")
         line.append(blocks(node.size / root.size if root.size > 0 else 0.0, 8), hue)
-        return line.append(f" {svg.percent(node.confidence):>5} ").append(blocks(node.confidence, 8), hue)
+        line.append(f" {rate(node.confidence, node.error):>{max(5, rates)}} ")
+        line.append(blocks(node.confidence, 8), hue)
+        return line.append(" noise", "dim") if node.drowned else line
 
     def grow(tree: rich.tree.Tree, spot: _Spot) -> rich.tree.Tree:
         for below in spot.below:
@@ -214,7 +239,8 @@ def _one(nodes: list[Fork | Tip]) -> Fork | Tip:
     if len(leaves) < 2 or size <= 0:
         return _merged(nodes[0])
     sure = sum(leaf.size * leaf.confidence for leaf in leaves) / size
-    return Tip(leaves[0].says, leaves[0].number, size, sure)
+    error = math.hypot(*(leaf.size * leaf.error for leaf in leaves)) / size
+    return Tip(leaves[0].says, leaves[0].number, size, sure, error, all(leaf.drowned for leaf in leaves))
 
 
 def _together(fork: Fork, places: list[int]) -> str:

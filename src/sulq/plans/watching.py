@@ -13,6 +13,7 @@ import numpy as np
 
 from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
+from sulq.oracles.remote import Remote
 from sulq.oracles.sample import Sample
 from sulq.oracles.surveys import Surveyor
 from sulq.queries.choose import Choice
@@ -177,17 +178,18 @@ class Watched(Wrapper):
 
     @property
     def _left(self) -> Fraction | None:
-        return self.remaining if isinstance(self.innermost, Curator) else None
+        return self.remaining if isinstance(self.innermost, Curator | Remote) else None
 
     def _promises(self, round_: Round) -> Sequence[str | None]:
         inside = self.oracle
-        return inside.offer.promises(round_) if type(inside) is Curator else [None] * len(round_.queries)
+        known = type(inside) in (Curator, Remote)
+        return inside.offer.promises(round_) if known else [None] * len(round_.queries)
 
     @property
     def _uses_up(self) -> bool:
         """Whether answers are paid for: with a budget, or with people who are asked once."""
         inside = self.innermost
-        return inside.fresh if isinstance(inside, Sample) else isinstance(inside, Curator | Surveyor)
+        return inside.fresh if isinstance(inside, Sample) else isinstance(inside, Curator | Remote | Surveyor)
 
     def _spent(self, run: str) -> Fraction:
         """What this run was charged so far: others may use the ledger at the same time."""
@@ -195,6 +197,8 @@ class Watched(Wrapper):
         if isinstance(inside, ChunkCurator):
             # Chunks are charged to a run of their own.
             return inside.spent
+        if isinstance(inside, Remote):
+            return inside.spent_by(run)
         if isinstance(inside, Curator):
             return sum(
                 (totals.spent for totals in inside.ledger.runs() if totals.name == run),

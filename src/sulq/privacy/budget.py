@@ -234,6 +234,17 @@ def budget_of(form: Any) -> Budget:
         return make(*[exact(given[each], each) for each in names])
 
 
+def numbers_of(budget: Budget) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+    """ε, δ and ρ of a budget, each None if the budget does not have it.
+
+    >>> numbers_of(ApproxDP(1, "1/8")), numbers_of(ZCDP(1))
+    ((Fraction(1, 1), Fraction(1, 8), None), (None, None, Fraction(1, 1)))
+    """
+    if isinstance(budget, ZCDP):
+        return None, None, budget.rho
+    return budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else None, None
+
+
 BUDGETS: dict[str, tuple[tuple[str, ...], Callable[..., Budget]]] = {
     "pure": (("epsilon",), PureDP),
     "zcdp": (("rho",), ZCDP),

@@ -28,6 +28,10 @@ COST_STEP = Fraction(1, 10**12)
 SIGNIFICANT = 40
 
 
+USUAL = 2**128 * 3**16 * 5**16 * 7**4 * math.prod((11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
+"""The denominators of charges divide this number."""
+
+
 class Calibration(Protocol):
     """A budget together with the noise that spends it."""
 
@@ -206,8 +210,13 @@ def _within(facts: SumFacts, law: Callable[[Fraction], Noise]) -> Noise:
 
 
 def _stated(cost: Fraction | None) -> Fraction:
+    """What a round may cost, or a refusal. A part of an unusual denominator is rounded down, before there is
+    noise for it: charges of every denominator would add up to fractions of ever more digits.
+    """
+    if cost is not None and USUAL % cost.denominator:
+        cost = Fraction(math.floor(cost * USUAL), USUAL)
     if cost is not None and cost <= 0:
-        raise QueryError(f"a round costs more than nothing, not {cost}")
+        raise QueryError("a round costs more than nothing: give it a larger share")
     if cost is None:
         raise QueryError(
             "how much may this round cost? Give it a share of the budget, Round(..., share=0.1), or its "

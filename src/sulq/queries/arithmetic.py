@@ -13,6 +13,7 @@ from sulq.dates import Date
 from sulq.errors import QueryError, SchemaError
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.facts import Code, Number, common_bits, factors, flag, number, square_of_sum, widened
+from sulq.queries.moves import MovedColumns, public_table
 from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope, Values, once
 from sulq.schema import text
@@ -54,8 +55,25 @@ class Add(Node):
         )
 
     def value(self, batch: Batch) -> Values:
+        if (built := self.built(batch)) is not None:
+            return built
         bits = batch.scope.number(self).bits
-        return batch.number(self.left, bits) + batch.number(self.right, bits)
+        sides = batch.number(self.left, bits), batch.number(self.right, bits)
+        return np.add(*sides, out=batch.room(self, batch.scope.number(self).width))
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        facts = scope.number(self)
+        for side, other in ((self.left, self.right), (self.right, self.left)):
+            columns, choices = side.moved(scope), other.choices()
+            if columns is None or choices is None or len(columns.leaves) < facts.width:
+                continue
+            finer = columns.on(facts.bits - scope.number(side).bits)
+            offsets = public_table(other, choices, facts.bits, scope)
+            if finer is not None and offsets is not None:
+                offsets = np.broadcast_to(offsets, (facts.width, offsets.shape[1]))
+                return finer.plus(next(iter(choices.values()), None), offsets)
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +104,34 @@ class Multiply(Node):
 
     def value(self, batch: Batch) -> Values:
         left, right = self._factors(batch.scope)
-        return batch.number(self.left, left.bits) * batch.number(self.right, right.bits)
+        if (built := self.built(batch)) is not None:
+            return built
+        sides = batch.number(self.left, left.bits), batch.number(self.right, right.bits)
+        return np.multiply(*sides, out=batch.room(self, max(left.width, right.width)))
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        left, right = self._factors(scope)
+        if self.left.key == self.right.key and left.bits == right.bits:
+            side = self.left.moved(scope)
+            coarser = None if side is None else side.on(left.bits - scope.number(self.left).bits)
+            return None if coarser is None else coarser.squared()
+        for weight, by, other, on in (
+            (self.left, left, self.right, right),
+            (self.right, right, self.left, left),
+        ):
+            moved = other.moved(scope) if by.width == 1 < on.width else None
+            on_grid = None if moved is None else moved.on(on.bits - scope.number(other).bits)
+            if on_grid is not None:
+                return on_grid.times(weight, by.bits)
+        return None
+
+    def breadth(self, scope: Scope) -> int:
+        for side, other in ((self.left, self.right), (self.right, self.left)):
+            facts = scope.number(side)
+            if facts.width == 1 and (facts.low == facts.high).all():
+                return other.breadth(scope)
+        return super().breadth(scope)
 
     @once
     def _factors(self, scope: Scope) -> tuple[Number, Number]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from sulq.errors import QueryError
 from sulq.queries.expressions import Column
 from sulq.queries.node import Node
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Boolean, Category, Integer, Real, Schema
 
 
@@ -170,7 +170,7 @@ def condition(expression: str | Node, schema: Schema) -> Node:
     "column 'sick'"
     """
     checked = attribute(schema, expression)
-    Scope(schema).condition(checked)
+    scope_of(schema).condition(checked)
     return checked
 
 
@@ -191,7 +191,7 @@ def conditions(features: Sequence[str | Node] | None, label: Node, schema: Schem
         features = [n for n in schema.attributes if isinstance(schema[n], Boolean) and n not in taken]
     given = distinct(schema, list(features))
     for feature in given:
-        Scope(schema).condition(feature)
+        scope_of(schema).condition(feature)
     if not given:
         raise QueryError("there are no features to learn from: name some that are true or false")
     check_beside(label, given)

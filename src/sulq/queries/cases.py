@@ -8,8 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.queries.arithmetic import Multiply
 from sulq.queries.expressions import Constant, measured, named, truncated
 from sulq.queries.facts import Number, common_bits, number, square_of_sum, widened
+from sulq.queries.moves import MovedColumns
 from sulq.queries.node import Node, Operand
 from sulq.queries.scope import Batch, Scope, Values, once
 
@@ -40,15 +42,44 @@ class Where(Node):
         )
 
     def value(self, batch: Batch) -> Values:
+        if (built := self.built(batch)) is not None:
+            return built
         bits = batch.scope.number(self).bits
         return np.where(
             batch.condition(self.condition), batch.number(self.then, bits), batch.number(self.otherwise, bits)
         )
 
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        """One vector times this number or that is the vector times a number that depends on the condition."""
+        facts, (first, vector), (second, other) = (
+            scope.number(self),
+            _multiple(self.then),
+            _multiple(self.otherwise),
+        )
+        if vector is None or other is None or vector.key != other.key:
+            if first != 0 and second != 0:
+                return None
+            vector = other if first == 0 else vector
+        same_grid = vector is not None and scope.number(vector).bits == facts.bits
+        moved = vector.moved(scope) if vector is not None and same_grid and facts.width > 1 else None
+        if moved is None or len(moved.leaves) < facts.width:
+            return None
+        return moved.times(Where(self.condition, Constant(first), Constant(second)), 0)
+
     def _sides(self, scope: Scope) -> tuple[int, Number, Number]:
         then, otherwise = scope.number(self.then), scope.number(self.otherwise)
         bits, width = common_bits(then, otherwise), max(then.width, otherwise.width)
         return bits, widened(then.on(bits), width), widened(otherwise.on(bits), width)
+
+
+def _multiple(node: Node) -> tuple[int, Node | None]:
+    """A node as a small whole number times another; zero is no multiple of anything in particular."""
+    if isinstance(node, Constant) and node.constant == 0:
+        return 0, None
+    if isinstance(node, Multiply) and isinstance(node.left, Constant) and node.left.constant == -1:
+        return -1, node.right
+    return 1, node
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +115,19 @@ class Clip(Node):
         )
 
     def value(self, batch: Batch) -> Values:
+        if (built := self.built(batch)) is not None:
+            return built
         low, high = self._bounds(batch.scope)
         return batch.number(self.inner).clip(low, high)
+
+    def breadth(self, scope: Scope) -> int:
+        low, high = self._bounds(scope)
+        return self.inner.breadth(scope) if low <= 0 <= high else super().breadth(scope)
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        moved = self.inner.moved(scope)
+        return None if moved is None else moved.between(*self._bounds(scope))
 
     @once
     def _bounds(self, scope: Scope) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,9 @@ from sulq.queries.question import QUESTIONS, Question
 from sulq.queries.scope import Scope
 from sulq.wire import exact, members
 
-Score = Literal["majority", "purity"]
+Score = Literal["majority", "purity"] | tuple[int, ...]
+HEAVIEST = 1000
+"""The most that a row of a label can count for in a score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,11 @@ class Choice(Question):
     count the same, and for each label one in which its rows count three times the others'. In steps of
     1/(L + 4) a row that comes adds at most 2 to the first, 3 to its own label's and 1 to each of the others:
     L + 4 in all, so a score moves by at most 1 here too.
+
+    By weights, one for each label, a score sees a rare label become more or less rare where purity sees no
+    majority change. It is made of 1 + L majorities too: in one all rows count double, and in one for each
+    label the rows of that label do. In each of them a row counts by the weight of its label. So a row that
+    comes adds at most L + 3 times the largest weight, of which a step is one part.
     """
 
     candidates: tuple[Node, ...]
@@ -59,8 +66,11 @@ class Choice(Question):
         check_groups("a choice", self.by)
         if self.label is None and self.by:
             raise QueryError("without a label, a choice has no groups")
-        if self.score not in get_args(Score):
-            raise QueryError(f"a score is 'majority' or 'purity', not {self.score!r}")
+        if not _is_score(self.score):
+            raise QueryError(
+                f"a score is 'majority', 'purity' or a whole weight from 1 to {HEAVIEST} for each label, "
+                f"not {self.score!r}"
+            )
         make_rational(self, "weight")
 
     def __reduce__(self) -> tuple[type[Choice], tuple[Any, ...]]:
@@ -82,7 +92,7 @@ class Choice(Question):
         if self.label is None:
             ratios = [scope.number(part).unit / self.score_step(scope) for part in self.parts]
             return np.stack([total * int(ratio) for total, ratio in zip(sums, ratios, strict=True)])
-        labels, groups = scope.code(self.label).size, math.prod(self.shape(scope))
+        labels, groups = self._label_size(scope), math.prod(self.shape(scope))
         tables = [table.reshape(groups, -1, labels) for table in sums]
         return np.stack(
             [
@@ -95,18 +105,32 @@ class Choice(Question):
         """How much a row of each label counts in each of the majorities that make up a score."""
         if self.score == "majority":
             return np.ones((1, labels), dtype=np.int64)
-        return np.vstack(
-            [
-                np.full((1, labels), 2),
-                np.ones((labels, labels), np.int64) + 2 * np.eye(labels, dtype=np.int64),
-            ]
-        )
+        if self.score == "purity":
+            even = np.ones(labels, dtype=np.int64)
+            return np.vstack([2 * even, even + 2 * np.diag(even)])
+        weights = np.array(self.score, dtype=np.int64)
+        return np.vstack([2 * weights, weights + np.diag(weights)])
 
     def steps(self, scope: Scope) -> int:
         """Into how many steps a row is divided: what a row adds to a score at most."""
         if self.label is None:
             return 1
-        return int(self._votes(scope.code(self.label).size).sum(axis=0).max())
+        return int(self._votes(self._label_size(scope)).sum(axis=0).max())
+
+    def spread(self, scope: Scope) -> Fraction:
+        """By how many rows a score can be off, if every count of a value and a label is off by one row."""
+        if self.label is None:
+            return Fraction(1)
+        votes = self._votes(self._label_size(scope))
+        return Fraction(int(votes.max(axis=1).sum()), self.steps(scope))
+
+    def _label_size(self, scope: Scope) -> int:
+        """How many labels there are, or a refusal if the score does not have as many weights."""
+        assert self.label is not None
+        labels = scope.code(self.label).size
+        if isinstance(self.score, tuple) and len(self.score) != labels:
+            raise QueryError(f"there are {labels} labels, and the score has {len(self.score)} weights")
+        return labels
 
     def score_step(self, scope: Scope) -> Fraction:
         """What one step of a score is worth: a row or a part of it, or the finest of the sums' grids."""
@@ -147,7 +171,7 @@ class Choice(Question):
             "label": None if self.label is None else self.label.form,
             "by": [group.form for group in self.by],
             "weight": str(self.weight),
-            "score": self.score,
+            "score": list(self.score) if isinstance(self.score, tuple) else self.score,
         }
 
     @classmethod
@@ -163,11 +187,17 @@ class Choice(Question):
             None if given["label"] is None else node_of(given["label"]),
             nodes_of(given["by"], "the groups of a choice"),
             exact(given["weight"], "a weight"),  # type: ignore[arg-type]
-            given["score"],
+            tuple(given["score"]) if isinstance(given["score"], list) else given["score"],
         )
 
 
 QUESTIONS["choose"] = Choice.of
+
+
+def _is_score(score: object) -> bool:
+    if isinstance(score, tuple):
+        return bool(score) and all(type(weight) is int and 1 <= weight <= HEAVIEST for weight in score)
+    return score in ("majority", "purity")
 
 
 def choose(
@@ -187,7 +217,9 @@ def choose(
         by: with a label, groups: the best attribute is asked for in each of them.
         weight: the larger the weight is among the queries of a round, the likelier is the best candidate.
         score: with a label, how a candidate is scored. "majority" counts the rows that the most frequent
-            label of each value gets right. "purity" also sees labels become more certain.
+            label of each value gets right. "purity" also sees labels become more certain. Weights, a whole
+            number for each label, see that where a label is rare too: give each label about the inverse of
+            its share, as (1, 7) where one row in eight has the second of two labels.
 
     >>> import sulq
     >>> people = sulq.randhie()

@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from sulq import loops
 from sulq.errors import QueryError
-from sulq.queries.expressions import Constant, named, truncated
+from sulq.queries.expressions import named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, one_of
 from sulq.queries.node import Node
+from sulq.queries.public import public_list, public_numbers
+from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.renamed import moved
 
-MOST_CELLS = 2**26
+FEW_EDGES = 32
+"""Values are compared with each of so few edges, which takes less time than to search among them."""
+FEW_VALUES = 2**16
+"""So few possible values are looked up in a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +50,29 @@ class Bins(Node):
         return Code(len(names) + 1, (f"below {names[0]}", *between, f"{names[-1]} and up"))
 
     def value(self, batch: Batch) -> Values:
-        edges = self._on_grid(batch.scope)
-        return np.asarray(np.searchsorted(edges, batch.number(self.inner)[0], side="right"))
+        table, facts = self._table(batch.scope), batch.scope.number(self.inner)
+        if table is not None:
+            values = np.atleast_2d(batch.value(self.inner))[0]
+            if facts.low[0] != 0 or values.dtype.kind not in "iu":
+                values = values.astype(np.int64) - facts.low[0]
+            return np.asarray(table.take(values))
+        edges, values = self._on_grid(batch.scope), batch.number(self.inner)[0]
+        if len(edges) > FEW_EDGES:
+            return np.asarray(np.searchsorted(edges, values, side="right"))
+        codes = np.zeros(batch.rows, dtype=np.uint8)
+        for edge in edges:
+            codes += values >= edge
+        return codes
+
+    @once
+    def _table(self, scope: Scope) -> Values | None:
+        """The bin of every possible value, if those are few."""
+        facts = scope.number(self.inner)
+        low, high = int(facts.low[0]), int(facts.high[0])
+        if high - low >= FEW_VALUES:
+            return None
+        codes = np.searchsorted(self._on_grid(scope), np.arange(low, high + 1), side="right")
+        return codes.astype(np.min_scalar_type(len(self.edges)))
 
     @once
     def _on_grid(self, scope: Scope) -> Floats:
@@ -124,8 +149,8 @@ class Cross(Node):
     def facts(self, scope: Scope) -> Code:
         codes = [scope.code(part) for part in self.parts]
         size = math.prod(code.size for code in codes)
-        if size > MOST_CELLS:
-            raise QueryError(f"{size} cells are too many to answer at once; at most {MOST_CELLS}")
+        if size > most_cells():
+            raise QueryError(f"{size} cells are too many to answer at once; at most {most_cells()}")
         return Code(size)
 
     def value(self, batch: Batch) -> Values:
@@ -145,6 +170,9 @@ class OneHot(Node):
 
     def facts(self, scope: Scope) -> Number:
         return one_of(scope.code(self.choice).size)
+
+    def choices(self) -> dict[str, Node]:
+        return {self.choice.key: self.choice}
 
     def value(self, batch: Batch) -> Values:
         size = batch.scope.code(self.choice).size
@@ -253,22 +281,6 @@ def parity(bits: Sequence[str | Node], mask: Sequence[int]) -> Xor:
     [True, False]
     """
     return Xor(tuple(map(named, bits)), tuple(int(m) for m in mask))
-
-
-def public_numbers(values: object) -> tuple[float, ...]:
-    """Public numbers, all finite."""
-    constants = [Constant(value).constant for value in public_list(values)]
-    for constant in constants:
-        if isinstance(constant, str):
-            raise QueryError(f"a number is needed here, not {constant!r}")
-    return tuple(constants)  # type: ignore[arg-type]
-
-
-def public_list(values: object) -> tuple[Any, ...]:
-    """A list of public values, as a tuple."""
-    if not isinstance(values, tuple | list | np.ndarray):
-        raise QueryError(f"a list is needed here, not {values!r}")
-    return tuple(values)
 
 
 __getattr__ = moved(

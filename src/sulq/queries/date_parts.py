@@ -38,8 +38,7 @@ class DatePart(Node):
         return number(0, np.array([low]), np.array([high]), rounded=False)
 
     def value(self, batch: Batch) -> Values:
-        days = batch.number(self.inner)[0].astype(np.int64)
-        return np.asarray(self._calendar(batch.scope)[days])
+        return np.asarray(self._calendar(batch.scope).take(batch.value(self.inner)))
 
     @once
     def _calendar(self, scope: Scope) -> Values:
@@ -70,7 +69,7 @@ class YearsAt(Node):
         return number(0, years[-1:], years[:1], rounded=False)
 
     def value(self, batch: Batch) -> Values:
-        return np.asarray(self._years(batch.scope)[batch.number(self.inner)[0].astype(np.int64)])
+        return np.asarray(self._years(batch.scope).take(batch.value(self.inner)))
 
     @once
     def _years(self, scope: Scope) -> Values:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from sulq.queries.facts import (
 from sulq.queries.node import Leaf, Node, Operand, made, operand
 from sulq.queries.scope import Batch, Scope, Values
 from sulq.renamed import moved
-from sulq.schema import Boolean, Category, Integer, Real
+from sulq.schema import Boolean, Category, Integer, Real, drops
 from sulq.wire import shown
 
 REAL_BITS = 30
@@ -74,11 +75,10 @@ class Known(Leaf):
     wire = "known"
 
     def facts(self, scope: Scope) -> Number:
-        kind = scope.schema[self.name]
-        if not isinstance(kind, Real | Integer) or not kind.drop_missing:
+        if not drops(scope.schema[self.name]):
             raise QueryError(
-                f"column {self.name!r} does not keep which cells are missing: numbers and dates do that are "
-                'declared with missing = "drop" (in Python, drop_missing=True)'
+                f"column {self.name!r} does not keep which cells are missing: numbers, dates and booleans do "
+                'that are declared with missing = "drop" (in Python, drop_missing=True)'
             )
         return flag()
 
@@ -125,6 +125,7 @@ class Constant(Node):
             value = int(value) if float(value).is_integer() else float(value) if abs(value) > 1e-200 else 0
         object.__setattr__(self, "constant", value)
 
+    @cached_property
     def grid(self) -> tuple[int, int, bool]:
         """Its grid, its value there, and whether anything was truncated."""
         exact = Fraction(self._number())
@@ -136,11 +137,11 @@ class Constant(Node):
         return bits, truncated(exact, bits), bits < twos
 
     def facts(self, scope: Scope) -> Number | Code:
-        bits, value, rounded = self.grid()
+        bits, value, rounded = self.grid
         return number(bits, np.array([value]), np.array([value]), rounded=rounded)
 
     def value(self, batch: Batch) -> Values:
-        return np.broadcast_to(np.float64(self.grid()[1]), (1, batch.rows))
+        return np.broadcast_to(np.float64(self.grid[1]), (1, batch.rows))
 
     def densest(self, scope: Scope) -> int:
         return 1
@@ -164,18 +165,19 @@ def col(name: str) -> Column:
 
 
 def known(name: str) -> Known:
-    """Whether a row has a number or a date in a column, instead of a missing cell or one that is none.
+    """Whether a row has a number, a date or a truth value in a column, instead of a cell that is none.
 
-    Rows without one are left out by `where`: of a mean, both the total and the count are then of the others.
+    Totals and means of such a column leave the other rows out by themselves. `known` says so of conditions
+    and groups, which read the column's public constant: `count(where=known("cost") & (col("cost") > 100))`.
 
     Args:
         name: a column that is declared with `drop_missing=True` (in TOML: `missing = "drop"`).
 
     >>> import sulq
     >>> bills = sulq.open({"cost": [100, None, 300]}, {"cost": sulq.Real(0, 1000, drop_missing=True)})
-    >>> asked = [sulq.mean("cost"), sulq.mean("cost", where=known("cost"))]
+    >>> asked = [sulq.mean("cost"), sulq.count(where=known("cost")), sulq.count(where=~known("cost"))]
     >>> [answer.value for answer in bills.exact().ask(sulq.Round(asked))]
-    [300.0, 200.0]
+    [200.0, 2.0, 1.0]
     """
     return Known(name)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,7 @@ class Number:
     def width(self) -> int:
         return len(self.low)
 
-    @property
+    @cached_property
     def magnitude(self) -> int:
         """The largest absolute value of any coordinate."""
         return int(max(np.abs(self.low).max(), np.abs(self.high).max()))
@@ -90,12 +90,12 @@ class Number:
     def nonnegative(self) -> bool:
         return bool((self.low >= 0).all())
 
-    @property
+    @cached_property
     def flag(self) -> bool:
         """Whether this is a single 0 or 1."""
         return self.width == 1 and self.bits == 0 and self.low[0] >= 0 and self.high[0] <= 1
 
-    @property
+    @cached_property
     def unit(self) -> Fraction:
         """One step of the grid."""
         return Fraction(2) ** -self.bits

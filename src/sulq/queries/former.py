@@ -45,6 +45,20 @@ TODAY = {old: name for name, old in NAMES.items()}
 STATISTICS = ("count", "total", "mean")
 
 
+def may_be_former(question: str | None) -> bool:
+    """Whether version 0 may have written the question that a ledger begins with, and so some of the others.
+
+    Version 0 refuses a ledger that a later version wrote in. So it wrote the first question or none.
+
+    Args:
+        question: the text of the first question; None if there is none.
+
+    >>> may_be_former('{"round":{"queries":[],"round":1}}'), may_be_former('{"round":{"queries":[]}}')
+    (False, True)
+    """
+    return question is not None and f'"round":{VERSION}' not in question
+
+
 def former_form(round_: Round) -> dict[str, Any] | None:
     """The form that version 0 gave a round; None if the round asks what version 0 did not know.
 

@@ -88,10 +88,9 @@ class Kernel:
                 chosen = () if summand.masked else summand.conditions
                 conditions = tuple(condition.key for condition in chosen)
                 self._sums.setdefault(conditions, []).append(summand)
-        in_cache = min(BLOCK, max(2**13, WORKING_SET // max(len(self.leaves), 1)))
+        in_cache = min(BLOCK, max(2**13, 2 ** round(math.log2(WORKING_SET / max(len(self.leaves), 1)))))
         in_memory = max(1, MOST_NUMBERS // max(separated.breadth for separated in self._apart))
-        most = min(in_cache if self._sums else COUNTED_AT_ONCE, in_memory)
-        self.block = 2 ** (most.bit_length() - 1)
+        self.block = min(in_cache if self._sums else COUNTED_AT_ONCE, 2 ** (in_memory.bit_length() - 1))
 
     def sums(self, columns: Mapping[str, Values], rows: int, room: dict[str, Floats]) -> list[Integers]:
         """The integers that one block of encoded rows adds to the running totals.

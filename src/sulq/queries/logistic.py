@@ -54,7 +54,7 @@ def logistic(log_odds: str | Node) -> Logistic:
 
     >>> import sulq
     >>> people = sulq.open({"x": [-20, 0, 1]}, {"x": sulq.Integer(-50, 50)})
-    >>> people.values(logistic("x")).round(4).tolist()
+    >>> people.values(sulq.logistic("x")).round(4).tolist()
     [0.0, 0.5, 0.7311]
     """
     return Logistic(named(log_odds))

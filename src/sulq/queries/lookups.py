@@ -10,10 +10,10 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.codes import public_list, public_numbers
 from sulq.queries.expressions import named, truncated
 from sulq.queries.facts import Number, number
 from sulq.queries.node import Node
+from sulq.queries.public import public_list, public_numbers
 from sulq.queries.scope import Batch, Scope, Values, once
 
 TABLE_BITS = 30
@@ -49,6 +49,9 @@ class Lookup(Node):
             square=max(sum(x * x for x in entry) for entry in entries),
             rounded=rounded,
         )
+
+    def choices(self) -> dict[str, Node]:
+        return {self.choice.key: self.choice}
 
     def value(self, batch: Batch) -> Values:
         table = np.array(self._grid(batch.scope)[1], dtype=np.float64).T

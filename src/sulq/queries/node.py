@@ -20,15 +20,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sulq import loops
 from sulq.errors import QueryError
 from sulq.loops.plain import Step, stepped
 from sulq.queries.facts import Code, Number
+from sulq.queries.moves import MovedColumns, column_sums, regrid
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 from sulq.wire import canonical, digest, shown
 
 MOST_DEPTH = 120
 """Python's stack, at five calls a level, has room for more in any program that is not deep itself."""
 ISIN_CHAIN = 32
+MANY_ROWS = 2**12
+"""Of fewer rows a single column is faster in NumPy."""
 NODES: dict[str, type[Node]] = {}
 """Every kind of row expression, by its name in forms."""
 
@@ -93,12 +97,37 @@ class Node(ABC):
             steps: what every row's value goes through first.
             weight: a number for each row, which its value is then multiplied by.
         """
+        moved = self.moved(batch.scope)
+        if moved is not None and moved.summed_as_read(steps):
+            columns = self.coordinates(batch, batch.scope.number(self).bits)
+            return column_sums(columns, batch.rows, steps, weight)
         values = stepped(batch.number(self), steps)
         return np.asarray(values.sum(axis=1) if weight is None else values @ weight)
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
-        """A number's coordinates on a grid, one by one; not copied where they are columns as encoded."""
-        return list(batch.number(self, on))
+        """A number's coordinates on a grid, one by one; not built where they are columns, moved or not."""
+        moved = self.moved(batch.scope)
+        if moved is None or batch.knows(self):
+            return list(batch.number(self, on))
+        return moved.matrix(batch, regrid(on - batch.scope.number(self).bits))
+
+    def built(self, batch: Batch) -> Values | None:
+        """The value made in one pass, if it is columns that move and they are worth it."""
+        moved = self.moved(batch.scope)
+        if moved is None or moved.still or (len(moved.leaves) == 1 and batch.rows < MANY_ROWS):
+            return None
+        return loops.written(moved.matrix(batch), batch.room(self, len(moved.leaves)))
+
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        """The value as columns that move by public numbers, if it is that."""
+        return None
+
+    def choices(self) -> dict[str, Node] | None:
+        """The choices of public tables that the value depends on, by key; None if it depends on more."""
+        of_children = [child.choices() for child in children(self)]
+        if None in of_children or (not of_children and self.leaves()):
+            return None
+        return {key: choice for choices in of_children if choices for key, choice in choices.items()}
 
     def breadth(self, scope: Scope) -> int:
         """The most numbers a row that summing this builds on its way."""
@@ -107,9 +136,8 @@ class Node(ABC):
     @once
     def densest(self, scope: Scope) -> int:
         """The widest value among this expression and all it is made of."""
-        facts = scope.facts(self)
-        width = facts.width if isinstance(facts, Number) else 1
-        return max([width, *(child.densest(scope) for child in _children(self))])
+        width = facts.width if isinstance(facts := scope.facts(self), Number) else 1
+        return max([width, *(child.densest(scope) for child in children(self))])
 
     def described(self) -> str:
         """What to call it in a message."""
@@ -128,7 +156,7 @@ class Node(ABC):
 
     def leaves(self) -> dict[str, Leaf]:
         """The encoded columns the expression looks at, by key."""
-        return {key: leaf for child in _children(self) for key, leaf in child.leaves().items()}
+        return {key: leaf for child in children(self) for key, leaf in child.leaves().items()}
 
     def given(self, **values: Operand) -> Node:
         """The expression with columns replaced: `φ.given(label=-col("label"))`."""
@@ -227,6 +255,13 @@ class Leaf(Node):
     def leaves(self) -> dict[str, Leaf]:
         return {self.key: self}
 
+    def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
+        same = on == batch.scope.number(self).bits
+        return batch.encoded([self.key]) if same else super().coordinates(batch, on)
+
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        return MovedColumns.column(self) if isinstance(scope.facts(self), Number) else None
+
     def described(self) -> str:
         return f"column {self.name!r}"
 
@@ -248,19 +283,13 @@ def made(name: str, *operands: Any) -> Node:
     return NODES[name](*operands)
 
 
-@cache
-def _names(cls: type[Node]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
-
-
-def _children(expression: Node) -> list[Node]:
-    children: list[Node] = []
-    for name in _names(type(expression)):
+def children(expression: Node) -> list[Node]:
+    """The expressions that an expression is made of."""
+    inner: list[Node] = []
+    for name, several in operands_of(type(expression)):
         value = getattr(expression, name)
-        children.extend(
-            item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node)
-        )
-    return children
+        inner += value if several else [value]
+    return inner
 
 
 def _plain(value: Any) -> Any:

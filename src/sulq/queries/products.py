@@ -105,6 +105,14 @@ class Outer(Node):
         a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
         return loops.product(a, b, steps, weight).ravel()
 
+    def grouped_sums(
+        self, batch: Batch, code: Values, size: int, steps: Sequence[Step], weight: Floats | None
+    ) -> Floats:
+        """The sums of the rows with each code, one after the other; otherwise as `sums`."""
+        left, right = self._factors(batch.scope)
+        a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
+        return loops.grouped_product(a, b, code, size, steps, weight).ravel()
+
     def breadth(self, scope: Scope) -> int:
         return max(self.left.densest(scope), self.right.densest(scope))
 
@@ -152,6 +160,14 @@ class Gram(Node):
     def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
         x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
         return loops.gram(x, steps, weight)[_triangle(len(x))]
+
+    def grouped_sums(
+        self, batch: Batch, code: Values, size: int, steps: Sequence[Step], weight: Floats | None
+    ) -> Floats:
+        """The sums of the rows with each code, one after the other; otherwise as `sums`."""
+        x = self.inner.coordinates(batch, self._factor(batch.scope).bits)
+        i, j = _triangle(len(x))
+        return loops.grouped_product(x, x, code, size, steps, weight)[:, i, j].ravel()
 
     def breadth(self, scope: Scope) -> int:
         return self.inner.densest(scope)

@@ -196,6 +196,8 @@ def total(
 ) -> Query:
     """The sum of a number or a vector over the rows.
 
+    Where the schema says `missing = "drop"`, rows that miss a cell of the value add nothing.
+
     Args:
         value: what is summed: the name of a column, an expression or a constant.
         where: a condition; only rows that satisfy it count.
@@ -222,6 +224,8 @@ def mean(
     beta: Numeric | None = None,
 ) -> Query:
     """The average of a number or a vector over the rows: a total divided by a count.
+
+    Where the schema says `missing = "drop"`, it is over the rows that have all cells of the value.
 
     Args:
         value: what is averaged: the name of a column, an expression or a constant.

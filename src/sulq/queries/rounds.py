@@ -13,9 +13,10 @@ from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
 from sulq.queries.choose import Choice
 from sulq.queries.facts import ceil_sqrt
+from sulq.queries.missing import without_missing
 from sulq.queries.query import Neighbours, Query, moves
 from sulq.queries.question import Question, question_of
-from sulq.queries.scope import Scope
+from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
 from sulq.wire import canonical, digest, exact, listed, members, of_json, reading, versioned
 
@@ -121,10 +122,32 @@ class Round:
         one row's share: their rows are exchanged in pairs, and where one of the two has more, the rest
         come or go. The 2-norm is rounded up to a 2^-40th of a grid step or less.
         """
-        scope = schema if isinstance(schema, Scope) else Scope(schema)
-        parts = [part for query in self.queries if isinstance(query, Query) for part in query.parts]
+        scope = schema if isinstance(schema, Scope) else scope_of(schema)
+        queries = asked_of(self, scope.schema).queries
+        parts = [part for query in queries if isinstance(query, Query) for part in query.parts]
         joint = sum((moves(scope, part, order, neighbours) for part in parts), Fraction(0))
         return joint if order == 1 else _root_up(joint)
+
+
+def asked_of(round_: Round, schema: Schema) -> Round:
+    """A round as it is asked of rows with this schema: without the rows that miss what is summed.
+
+    Every oracle asks this instead of what it was given, and a ledger keeps it: so what was stored says which
+    rows were left out. See `sulq.queries.missing`.
+
+    Args:
+        round_: what was asked.
+        schema: what is public about the columns.
+    """
+    if not isinstance(round_, Round):
+        raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+    if not schema.drops_missing:
+        return round_
+    queries = [
+        without_missing(query, schema) if isinstance(query, Query) else query for query in round_.queries
+    ]
+    changed = any(new is not old for new, old in zip(queries, round_.queries, strict=True))
+    return Round(queries, round_.share) if changed else round_
 
 
 @dataclass(frozen=True)

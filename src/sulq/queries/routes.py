@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.queries.codes import MOST_CELLS
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
+from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Scope, Values, once
+from sulq.wire import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,10 @@ class Route(Node):
         super().__post_init__()
         if not isinstance(self.steps, tuple) or not self.steps:
             raise QueryError("a route needs at least one step")
-        if type(self.size) is not int or not 1 <= self.size <= MOST_CELLS:
-            raise QueryError(f"a route leads to codes below a size from 1 to {MOST_CELLS}, not {self.size!r}")
+        if type(self.size) is not int or not 1 <= self.size <= most_cells():
+            raise QueryError(
+                f"a route leads to codes below a size from 1 to {most_cells()}, not {shown(self.size)}"
+            )
         for place, step in enumerate(self.steps):
             whole = isinstance(step, tuple) and all(type(number) is int for number in step)
             first, onward = (step[:1], step[1:]) if whole else ((), ())

@@ -17,7 +17,8 @@ from sulq.schema import Schema
 T = TypeVar("T")
 Values = NDArray[Any]
 Floats = NDArray[np.float64]
-MOST_REMEMBERED = 10_000
+MOST_REMEMBERED, MOST_NUMBERS = 10_000, 2**24
+"""How many facts are remembered at once, and of how many numbers they are in all."""
 NOTHING = object()
 
 
@@ -48,6 +49,11 @@ class Scope:
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._known: dict[tuple[str, str], Any] = {}
+        self._numbers = 0
+
+    def __reduce__(self) -> tuple[Callable[[Schema], Scope], tuple[Schema]]:
+        # What it remembers follows from the schema, and some of it cannot be pickled.
+        return scope_of, (self.schema,)
 
     def facts(self, expression: RowExpression) -> Number | Code:
         return self.remember((expression.key, "facts"), lambda: expression.facts(self))
@@ -57,8 +63,11 @@ class Scope:
         known = self._known.get(key, NOTHING)
         if known is NOTHING:
             known = work_out()
-            if len(self._known) >= MOST_REMEMBERED:
+            numbers = known.width if isinstance(known, Number) else 1
+            if len(self._known) >= MOST_REMEMBERED or self._numbers + numbers > MOST_NUMBERS:
                 self._known.clear()
+                self._numbers = 0
+            self._numbers += numbers
             self._known[key] = known
         return cast(T, known)
 
@@ -128,6 +137,14 @@ class Batch:
         if known is None:
             known = self._values[expression.key] = expression.value(self)
         return known
+
+    def keep(self, expression: RowExpression, values: Values) -> None:
+        """Take an expression's value as known."""
+        self._values[expression.key] = values
+
+    def knows(self, expression: RowExpression) -> bool:
+        """Whether an expression's value was computed before."""
+        return expression.key in self._values
 
     def number(self, expression: RowExpression, on: int | None = None) -> Floats:
         """A number's value, on its own grid or on another."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -13,14 +12,14 @@ from sulq import loops
 from sulq.loops.plain import Step, stepped
 from sulq.queries.codes import Cross
 from sulq.queries.node import Leaf, Node
+from sulq.queries.products import Gram, Outer
 from sulq.queries.scope import Batch, Floats, Scope, Values
 from sulq.queries.vectors import Vector
 
-GROUPS_BY_PRODUCT = 24
-MOST_GROUPS = 256
-"""More groups than this are summed together, row by row: each one on its own would cost more."""
-FEW_NUMBERS = 2**18
-"""So few values are summed together too."""
+GROUPS_BY_PRODUCT = 10
+"""So few groups are summed as a product with their members."""
+FEW_COLUMNS = 4
+"""So few columns are summed one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +81,8 @@ class Summand:
         widest = max([1, *(node.densest(scope) for node in beside)])
         if self.value is None:
             return widest
-        one_by_one = self.groups and not self._condensed(scope)
-        return max(widest, self.value.densest(scope) if one_by_one else self.value.breadth(scope))
+        built = self.groups and not isinstance(self.value, Gram | Outer)
+        return max(widest, self.value.densest(scope) if built else self.value.breadth(scope))
 
     def sums(self, batch: Batch) -> Floats:
         """The sums over a block of rows where the conditions hold, or over all rows if they are masked."""
@@ -91,39 +90,25 @@ class Summand:
         if not self.groups:
             return self._sums(batch, weight)
         size, code = self.size(batch.scope), self._code(batch)
-        if self._condensed(batch.scope) and batch.rows * self.width(batch.scope) > FEW_NUMBERS * size:
-            order = np.argsort(code.astype(np.uint8), kind="stable")
-            members = np.split(order, np.cumsum(np.bincount(code, minlength=size))[:-1])
-            return np.concatenate(
-                [self._sums(batch.at(rows), None if weight is None else weight[rows]) for rows in members]
-            )
-        columns = self._columns(batch, weight)
-        if columns is None:
-            return np.bincount(code, minlength=size).astype(np.float64)
+        if self.value is None:
+            return np.bincount(code, weights=weight, minlength=size).astype(np.float64)
+        if isinstance(self.value, Gram | Outer):
+            return self.value.grouped_sums(batch, code, size, self.steps, weight)
+        columns = self.value.coordinates(batch, batch.scope.number(self.value).bits)
         if size <= GROUPS_BY_PRODUCT:
-            return loops.product(loops.Members(code, size), columns).ravel()
-        sums = [np.bincount(code, weights=column, minlength=size) for column in columns]
+            return loops.product(loops.Members(code, size), columns, self.steps, weight).ravel()
+        if len(columns) > FEW_COLUMNS:
+            everyone = loops.Members(np.zeros(batch.rows, dtype=np.uint8), 1)
+            return loops.grouped_product(everyone, columns, code, size, self.steps, weight).ravel()
+        values = [stepped(np.asarray(column, dtype=np.float64), self.steps) for column in columns]
+        weighed = values if weight is None else [value * weight for value in values]
+        sums = [np.bincount(code, weights=value, minlength=size) for value in weighed]
         return np.stack(sums, axis=1, dtype=np.float64).ravel()
 
     def _sums(self, batch: Batch, weight: Floats | None) -> Floats:
         if self.value is not None:
             return self.value.sums(batch, self.steps, weight)
         return np.array([batch.rows if weight is None else weight.sum()], dtype=np.float64)
-
-    def _columns(self, batch: Batch, weight: Floats | None) -> Any:
-        """The value's coordinates one by one, as they are to be added up; None if rows are counted."""
-        if self.value is None:
-            return weight if weight is None else [weight]
-        if not self.steps and weight is None:
-            return self.value.coordinates(batch, batch.scope.number(self.value).bits)
-        values = stepped(batch.number(self.value), self.steps)
-        return list(values if weight is None else values * weight)
-
-    def _condensed(self, scope: Scope) -> bool:
-        """Whether each group is summed on its own, because that takes less room than all of its values."""
-        if self.value is None or self.size(scope) > MOST_GROUPS:
-            return False
-        return self.value.breadth(scope) < scope.number(self.value).width
 
     def _weight(self, batch: Batch) -> Floats | None:
         numbers = [batch.number(node, bits)[0] for node, bits in self.weights]

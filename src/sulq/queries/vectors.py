@@ -9,11 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from sulq import loops
 from sulq.errors import QueryError
-from sulq.queries.codes import MOST_CELLS
 from sulq.queries.expressions import Constant, col, measured, named
 from sulq.queries.facts import EXACT, LIMIT_BITS, Number, common_bits, factors, joined, magnitude_bits, number
+from sulq.queries.moves import MovedColumns, column_sums, grid_factor, joined_moves, regrid
 from sulq.queries.node import Leaf, Node, Operand
+from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Floats, Scope, Values, once
 
 FEATURE_BITS = 15
@@ -40,6 +42,8 @@ class Vector(Node):
         return joined(parts, common_bits(*parts))
 
     def value(self, batch: Batch) -> Values:
+        if (built := self.built(batch)) is not None:
+            return built
         facts = batch.scope.number(self)
         values = batch.room(self, facts.width)
         parts = [
@@ -51,6 +55,17 @@ class Vector(Node):
         ]
         np.concatenate([part.reshape(-1) for part in parts], out=values.reshape(-1))
         return values
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        bits, parts = scope.number(self).bits, []
+        for part in self.parts:
+            moved = part.moved(scope)
+            finer = None if moved is None else moved.on(bits - scope.number(part).bits)
+            if finer is None:
+                return None
+            parts.append(finer)
+        return joined_moves(parts)
 
     def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
         if on == FEATURE_BITS and all(isinstance(part, Feature) for part in self.parts):
@@ -77,7 +92,14 @@ class Scaled(Node):
         return number(FEATURE_BITS, -top, top, rounded=True)
 
     def value(self, batch: Batch) -> Values:
+        if (built := self.built(batch)) is not None:
+            return built
         return scaled(batch.number(self.inner), batch.scope.number(self.inner))
+
+    @once
+    def moved(self, scope: Scope) -> MovedColumns | None:
+        inner = self.inner.moved(scope)
+        return None if inner is None else inner.scaled(*scaling(scope.number(self.inner)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,16 +168,38 @@ class ClipNorm(Node):
         )
 
     def value(self, batch: Batch) -> Values:
-        facts = self._inner(batch.scope)
-        values = batch.number(self.inner, facts.bits)
-        if self.order == 1:
-            length = np.abs(values).sum(axis=0)
-        else:
-            length = np.sqrt(np.einsum("ij,ij->j", values, values))
-        bound = float(self._bound(facts))
-        shortened = np.where(length > bound * SLACK, bound * SLACK / np.maximum(length, 1.0), 1.0)
-        shorter = np.multiply(values, shortened, out=batch.room(self, len(values)))
-        return np.trunc(shorter, out=shorter)
+        return loops.written(self._shortened(batch), batch.room(self, batch.scope.number(self).width))
+
+    def coordinates(self, batch: Batch, on: int) -> Sequence[Values]:
+        if batch.knows(self):
+            return super().coordinates(batch, on)
+        return self._shortened(batch, regrid(on - batch.scope.number(self).bits))
+
+    def sums(self, batch: Batch, steps: Sequence[loops.Step] = (), weight: Floats | None = None) -> Floats:
+        columns = self.coordinates(batch, batch.scope.number(self).bits)
+        return column_sums(columns, batch.rows, steps, weight)
+
+    def _shortened(self, batch: Batch, more: Sequence[loops.Norm] = ()) -> loops.Moved:
+        base, norms = self._norms(batch.scope)
+        norms = [*norms, *more]
+        moved = base.moved(batch.scope)
+        if moved is not None:
+            return moved.matrix(batch, norms)
+        return loops.Moved(base.coordinates(batch, batch.scope.number(base).bits), norms=norms)
+
+    @once
+    def _norms(self, scope: Scope) -> tuple[Node, list[loops.Norm]]:
+        """What is shortened to one norm after the other, and those norms, the first one first."""
+        inner = self._inner(scope)
+        norm = loops.Norm(
+            grid_factor(inner.bits - scope.number(self.inner).bits),
+            self.order,
+            float(self._bound(inner)) * SLACK,
+        )
+        if not isinstance(self.inner, ClipNorm):
+            return self.inner, [norm]
+        base, norms = self.inner._norms(scope)
+        return base, [*norms, norm]
 
     def _bound(self, inner: Number) -> Fraction:
         """The bound in steps of the grid; no vector is longer than EXACT anyway."""
@@ -251,5 +295,5 @@ def clip_norm(expression: str | Node, bound: float, order: int = 2) -> ClipNorm:
 
 def check_width(width: int) -> None:
     """Refuse vectors of more numbers than can be answered at once."""
-    if width > MOST_CELLS:
-        raise QueryError(f"{width} numbers are too many to answer at once; at most {MOST_CELLS}")
+    if width > most_cells():
+        raise QueryError(f"{width} numbers are too many to answer at once; at most {most_cells()}")

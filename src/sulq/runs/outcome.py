@@ -6,17 +6,19 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from rich.console import RenderableType
+
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.hypotheses.tree import Tree
 from sulq.numbers import amount
 from sulq.plans.watching import AskedRound
 from sulq.privacy.budget import ApproxDP, Budget, PureDP
 from sulq.privacy.conversion import epsilon_of
 from sulq.queries.query import Neighbours
+from sulq.runs.odds import GUESS, RARE, surest
 from sulq.schema import Schema
 
 SYMBOLS = {"epsilon": "ε", "rho": "ρ"}
-GUESS = 0.1
-"""How likely something was before, in the example of what the promise means."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Outcome:
         account: the account they were charged to, or None for exact answers.
         origin: who learned it, under what promise.
         schema: what is public about the columns.
+        prune: whether a tree is shown without the splits that tell nothing.
     """
 
     hypothesis: Hypothesis
@@ -57,6 +60,23 @@ class Outcome:
     account: RunBudget | None
     origin: Origin
     schema: Schema
+    prune: bool = True
+
+    def describe(self) -> str:
+        """What was learned, for people."""
+        return self.hypothesis.describe(**self._shown)
+
+    def picture(self) -> str:
+        """What was learned, as an SVG picture."""
+        return self.hypothesis.picture(**self._shown)
+
+    def drawing(self) -> RenderableType:
+        """What was learned, for a terminal."""
+        return self.hypothesis.drawing(**self._shown)
+
+    @property
+    def _shown(self) -> dict[str, bool]:
+        return {"prune": self.prune} if isinstance(self.hypothesis, Tree) else {}
 
     @property
     def cost(self) -> Fraction:
@@ -100,13 +120,12 @@ def promise_in_words(budget: Budget, neighbours: Neighbours, schema: Schema) -> 
     replaced = neighbours == "replace"
     event = f"Exchange any {one} for any other" if replaced else f"Take away or add any {one}"
     paragraphs = [f"{event}: {_bound(budget)}"]
-    if isinstance(budget, PureDP):
-        guess = f"about {this}" if replaced else f"that {it} there"
-        after = math.ceil(100 * _updated(GUESS, float(budget.epsilon)))
-        paragraphs.append(
-            f"Someone who knows all other {others}, and gave a guess {guess} a chance of "
-            f"{100 * GUESS:.0f} %, can give it at most {after} % afterwards."
-        )
+    guess = f"about {this}" if replaced else f"that {it} there"
+    rarely = "" if isinstance(budget, PureDP) else f", but for a chance of {RARE:g}"
+    paragraphs.append(
+        f"Someone who knows all other {others}, and gave a guess {guess} a chance of {100 * GUESS:.0f} %, "
+        f"can give it at most {100 * surest(budget):.0f} % afterwards{rarely}."
+    )
     public = " How many rows there are is public." if replaced and schema.unit is None else ""
     return [*paragraphs, f"What is protected is {protected}.{public}"]
 
@@ -128,8 +147,3 @@ def _bound(budget: Budget) -> str:
 
 def _factor(epsilon: float) -> str:
     return f"{math.exp(epsilon):.3g}" if epsilon < 14 else f"10^{epsilon / math.log(10):.0f}"
-
-
-def _updated(chance: float, epsilon: float) -> float:
-    """The largest probability after a likelihood ratio of e^ε: the odds grow by that factor."""
-    return 1 / (1 + (1 - chance) / chance * math.exp(-epsilon))

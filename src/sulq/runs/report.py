@@ -7,47 +7,30 @@ on the rows.
 from __future__ import annotations
 
 import json
+from datetime import date
 from html import escape
+from importlib.metadata import version
 from pathlib import Path
 
-from sulq.hypotheses.hypothesis import Hypothesis
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated
+from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
+from sulq.oracles.assembly import IN_MEMORY
+from sulq.pictures import odds
 from sulq.plans.watching import AskedRound
+from sulq.privacy.budget import PureDP
+from sulq.runs.odds import GUESS, surest
 from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
-from sulq.schema import Schema
-
-STYLE = """
-:root { color-scheme: light dark;
-  --ink: #1d232b; --soft: #5b6672; --line: #d5dae0; --page: #fff; --warn: #b3261e; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e9ed; --soft: #9aa5b1; --line: #3a424c; --page: #15191e; --warn: #ff8a80; }
-}
-body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 4rem;
-  background: var(--page); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
-h2 { font-size: 1.15rem; margin: 2.2rem 0 .5rem; break-after: avoid; }
-p, ul { max-width: 46rem; }
-.soft { color: var(--soft); margin-top: 0; }
-.warning { border: 3px solid var(--warn); color: var(--warn); font-weight: 600; padding: .6rem 1rem; }
-.picture { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; width: 100%; font-size: .93rem; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .8rem .35rem 0;
-  border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 500; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; font: .85rem/1.45 ui-monospace, monospace;
-  border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem; }
-summary { cursor: pointer; color: var(--soft); }
-@media print { body { max-width: none; padding: 0; font-size: .9rem; } tr, .picture { break-inside: avoid; } }
-"""
+from sulq.runs.style import STYLE
+from sulq.schema import Schema, drops
 
 ERRORS = (
     "All numbers of an answer are as close as this to those of the rows themselves, but for a chance of 5 %. "
     "Sums of features are in units of half a column's public interval."
 )
-LIMITS = (
-    "What goes together in these rows need not be cause and effect; what rests on few rows may be noise.",
-    "Values outside the bounds of the schema were clamped to them; missing ones became a public constant.",
+CAUSES = "What goes together in these rows need not be cause and effect; what rests on few rows may be noise."
+CLAMPED = (
+    "Values outside the bounds of the schema were clamped to them; missing ones became a public constant"
 )
 SAMPLE = (
     "The errors are about the noise. That the rows may be a sample of something larger is not part of them."
@@ -57,6 +40,12 @@ PRIVATE_LIMITS = (
     "The promise is about this budget. Other budgets that were spent on the same people add to it.",
     "The promise needs the schema, the label and the settings to be chosen without looking at the rows.",
 )
+
+
+NONE = "none: "
+"""How oracles that promise nothing begin to say so."""
+NUMERIC = ("round", "numbers", "cost")
+"""The columns of the table of rounds that are aligned to the right."""
 
 
 def report(outcome: Outcome, title: str) -> str:
@@ -70,13 +59,17 @@ def report(outcome: Outcome, title: str) -> str:
     limits = _limits(outcome)
     sections = [
         f"<h1>{escape(title)}</h1>",
-        f'<p class="soft">learned by sulq ({escape(origin.learner)}), rounds of questions: {origin.rounds} · '
-        f"promise: {escape(origin.promise)} · run: {escape(origin.run)}</p>",
-        "" if account is not None else _warning(),
+        f'<p class="soft">learned by sulq {escape(version("sulq"))} ({escape(origin.learner)}) · written on '
+        f"{date.today().isoformat()} · promise: {escape(origin.promise)} · run: {escape(origin.run)}</p>",
+        _warning(origin.promise),
+        _opening(outcome.hypothesis) if outcome.hypothesis else "",
+        _meaning(account, outcome.schema) if account is not None else _reported(origin.promise),
+        "<h2>What was learned</h2>" if outcome.hypothesis else "",
         _learned(outcome),
         "" if account is None else _promise(account, outcome.schema),
         _rounds(outcome.asked, account),
         "" if account is None else _left(outcome, account),
+        "" if account is None else _to_check(outcome, account),
         "<h2>What this does not say</h2>",
         "<ul>" + "".join(f"<li>{escape(limit)}</li>" for limit in limits) + "</ul>",
         _to_predict_with(outcome.hypothesis) if outcome.hypothesis else "",
@@ -93,11 +86,65 @@ def _learned(outcome: Outcome) -> str:
     hypothesis = outcome.hypothesis
     if not hypothesis:
         return f"<p>{escape(hypothesis.describe())}</p>"
-    words = f"<pre>{escape(hypothesis.describe())}</pre>"
-    table = hypothesis._repr_html_() if isinstance(hypothesis, Tabulation) else ""
+    words = f"<pre>{escape(outcome.describe())}</pre>"
+    table = (
+        f'<div class="wide">{hypothesis._repr_html_()}</div>'
+        if isinstance(hypothesis, Tabulation | ResultSet)
+        else ""
+    )
     return (
-        f'{table}<div class="picture">{hypothesis.picture()}</div>'
+        f'{table}<div class="picture">{outcome.picture()}</div>'
         f"<details><summary>the same in words</summary>{words}</details>"
+    )
+
+
+def _opening(hypothesis: Hypothesis) -> str:
+    """What was learned, in a sentence, and what of it noise could have made."""
+    sentences = [doubt.replace("(in brackets)", "(in grey)") for doubt in hypothesis.doubts]
+    doubts = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    below = f'<ul class="doubts">{doubts}</ul>' if doubts else ""
+    return f'<p class="lead">{escape(hypothesis.headline)}</p>{below}'
+
+
+def _meaning(account: RunBudget, schema: Schema) -> str:
+    """What the promise means to somebody in the data, in a sentence and a picture."""
+    budget, whom = account.budget, "one row" if schema.unit is None else "one person"
+    before, after = round(100 * GUESS), round(100 * surest(budget))
+    rarely = "" if isinstance(budget, PureDP) else ", but for a chance of one in a million"
+    others = "all others" if schema.unit is None else "everybody else's data"
+    empty = " So this promise says next to nothing." if after == 100 else ""
+    return (
+        f'<div class="meaning"><p><strong>{escape(budget.describe())}</strong> means: someone who knows '
+        f"{others}, and gives a guess about {whom} {before} chances in 100, can give it at most {after} in "
+        f"100 after reading this page and all else that is ever answered under this budget{rarely}."
+        f"{empty}</p>"
+        f'<div class="picture">{odds.picture(GUESS, surest(budget))}</div></div>'
+    )
+
+
+def _reported(promise: str) -> str:
+    """What is promised where there is no budget: people report for themselves, or nobody promises a thing."""
+    if promise.startswith(NONE):
+        return ""
+    return (
+        f'<div class="meaning"><p><strong>{escape(promise)}</strong>: every person randomized what they '
+        "reported before it left them, so that nobody had to be trusted with it.</p></div>"
+    )
+
+
+def _to_check(outcome: Outcome, account: RunBudget) -> str:
+    """How whoever keeps the data can check what the page says."""
+    if account.ledger in ("memory", IN_MEMORY):
+        return (
+            "<h2>How to check this page</h2><p>The ledger of this run was kept in memory, so nobody can "
+            "check what was spent.</p>"
+        )
+    ledger = escape(Path(account.ledger).name)
+    return (
+        "<h2>How to check this page</h2><p>Whoever keeps the data has the ledger. "
+        f"<code>sulq ledger verify {ledger}</code> recomputes every sum and every hash in it, and "
+        f"<code>sulq ledger show {ledger}</code> shows what the run {escape(outcome.origin.run)} was charged."
+        " The same command again gives the same result, at no cost.</p>"
     )
 
 
@@ -110,15 +157,22 @@ def _to_predict_with(hypothesis: Hypothesis) -> str:
 
 
 def _limits(outcome: Outcome) -> list[str]:
+    dropped = [name for name, kind in outcome.schema.items() if drops(kind)]
+    left_out = f"; tables, sums and means of {enumerated(dropped)} leave them out" if dropped else ""
+    limits = [CAUSES, f"{CLAMPED}{left_out}."]
     if outcome.account is None:
-        return [*LIMITS]
+        return limits
     promised = any(line.promise is not None for round_ in outcome.asked for line in round_.questions)
-    return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *LIMITS]
+    return [POPULATION if promised else SAMPLE, *PRIVATE_LIMITS, *limits]
 
 
-def _warning() -> str:
+def _warning(promise: str) -> str:
+    """Say loudly that nothing is promised; nothing where something is."""
+    if not promise.startswith(NONE):
+        return ""
+    answers = escape(promise.removeprefix(NONE).capitalize())
     return (
-        '<p class="warning">Exact answers: there is no privacy in this page. It is for comparison only, and '
+        f'<p class="warning">{answers}: there is no privacy in this page. It is for comparison only, and '
         "must not be published or passed on.</p>"
     )
 
@@ -130,24 +184,30 @@ def _promise(account: RunBudget, schema: Schema) -> str:
 
 
 def _rounds(rounds: tuple[AskedRound, ...], account: RunBudget | None) -> str:
+    noisy = account is not None or any(line.error for round_ in rounds for line in round_.questions)
     lines = [
-        [str(round_.number), round_.describe(), f"{round_.numbers:,}"]
-        + ([] if account is None else [account.words(round_.cost), round_.errors()])
+        {"round": str(round_.number), "what was asked": round_.describe(), "numbers": f"{round_.numbers:,}"}
+        | ({} if account is None else {"cost": account.words(round_.cost)})
+        | ({"95 % error": round_.errors()} if noisy else {})
         for round_ in rounds
     ]
-    headings = ["round", "what was asked", "numbers"] + ([] if account is None else ["cost", "95 % error"])
-    numeric = (0, 2, 3)
-    table_rows = [_row("th", headings, numeric), *(_row("td", line, numeric) for line in lines)]
-    note = "" if account is None else f'<p class="soft">{escape(ERRORS)}</p>'
-    return f"<h2>What was asked</h2><table>{''.join(table_rows)}</table>{note}"
+    head = "".join(f"<th{_class(name)}>{escape(name)}</th>" for name in (lines[0] if lines else ()))
+    body = "".join(_row(line) for line in lines)
+    note = f'<p class="soft">{escape(ERRORS)}</p>' if noisy else ""
+    table = f'<table class="rounds"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f"<h2>What was asked</h2>{table}{note}"
 
 
-def _row(tag: str, cells: list[str], numeric: tuple[int, ...]) -> str:
-    classes = [' class="number"' if place in numeric else "" for place in range(len(cells))]
-    shown = [
-        f"<{tag}{attribute}>{escape(cell)}</{tag}>" for cell, attribute in zip(cells, classes, strict=True)
-    ]
-    return f"<tr>{''.join(shown)}</tr>"
+def _row(line: dict[str, str]) -> str:
+    """A row of a table. On a narrow screen every cell says what it is, as there is no room for a heading."""
+    cells = (
+        f'<td{_class(name)} data-name="{escape(name)}">{escape(words)}</td>' for name, words in line.items()
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _class(name: str) -> str:
+    return ' class="number"' if name in NUMERIC else ""
 
 
 def _left(outcome: Outcome, account: RunBudget) -> str:

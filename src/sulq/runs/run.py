@@ -20,7 +20,7 @@ from sulq.oracles.assembly import offered
 from sulq.oracles.curator import Curator
 from sulq.plans.rehearsal import Rehearsal, priced, rehearse
 from sulq.plans.watching import AskedRound, Watched
-from sulq.privacy.budget import ZCDP, ApproxDP, Budget
+from sulq.privacy.budget import Budget, numbers_of
 from sulq.privacy.calibrated import calibrated
 from sulq.privacy.calibration import Calibration
 from sulq.queries.query import Neighbours
@@ -34,8 +34,21 @@ Tell = Callable[[AskedRound, bool], None]
 """Is told of every round twice: before it is asked, and once it is answered."""
 
 
-def _nobody(round_: AskedRound, done: bool) -> None:
+def tell_nobody(round_: AskedRound, done: bool) -> None:
     """Tells nobody."""
+
+
+def say_what_was_spent(error: SulqError, name: str, spent: Fraction, unit: str) -> None:
+    """Let an error that ended a run also say what the run has spent, if it has spent anything.
+
+    Args:
+        error: what was raised.
+        name: the name of the run.
+        spent: what it was charged.
+        unit: what the budget is counted in.
+    """
+    if spent:
+        error.args = (f"{error}; run {name} has spent {spending(spent, unit)} so far: {GOES_ON}",)
 
 
 @dataclass(frozen=True)
@@ -101,7 +114,9 @@ class Run:
         rows = offer.rows if rows is None else rows
         if rows is None:
             raise SulqError("the number of rows is not public here: say how many to rehearse on, --rows N")
-        epsilon, delta, rho = _numbers(self.budget)
+        if offer.rows == 0:
+            raise SulqError("there are no rows: say how many to rehearse on, --rows N")
+        epsilon, delta, rho = numbers_of(self.budget)
         return rehearse(
             self.learner,
             schema,
@@ -112,7 +127,7 @@ class Run:
             neighbours=self.neighbours,
         )
 
-    def learn(self, tell: Tell = _nobody) -> Outcome:
+    def learn(self, tell: Tell = tell_nobody) -> Outcome:
         """What is learned, from which questions, at what cost.
 
         Args:
@@ -122,18 +137,16 @@ class Run:
         if self.budget is None:
             exact = Watched(self.source.exact(), tell)
             return self._outcome(self.learner.learn(exact, self.name), exact, None)
-        curator = self.source.curator(*_numbers(self.budget), neighbours=self.neighbours, ledger=self.ledger)
+        curator = self.source.curator(
+            *numbers_of(self.budget), neighbours=self.neighbours, ledger=self.ledger
+        )
         with curator.ledger:
             self._check_affordable(curator)
             watched = Watched(curator, tell)
             try:
                 hypothesis = self.learner.learn(watched, self.name)
             except SulqError as error:
-                spent = self._spent(curator)
-                if not spent:
-                    raise
-                paid = spending(spent, curator.offer.unit)
-                error.args = (f"{error}; run {self.name} has spent {paid} so far: {GOES_ON}",)
+                say_what_was_spent(error, self.name, self._spent(curator), curator.offer.unit)
                 raise
             account = RunBudget(self.budget, self.neighbours, self._file(curator), curator.remaining)
             return self._outcome(hypothesis, watched, account)
@@ -141,7 +154,7 @@ class Run:
     @property
     def _calibration(self) -> Calibration:
         assert self.budget is not None
-        return calibrated(*_numbers(self.budget), "tight", None)
+        return calibrated(*numbers_of(self.budget), "tight", None)
 
     def _outcome(self, hypothesis: Hypothesis, watched: Watched, account: RunBudget | None) -> Outcome:
         assert hypothesis.origin is not None
@@ -172,13 +185,6 @@ class Run:
             runs = curator.ledger.runs()
             return sum((run.spent for run in runs if run.name == self.name), Fraction(0))
         return Fraction(0)
-
-
-def _numbers(budget: Budget) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
-    """Epsilon, delta and rho."""
-    if isinstance(budget, ZCDP):
-        return None, None, budget.rho
-    return budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else None, None
 
 
 def _down(share: Fraction) -> str:

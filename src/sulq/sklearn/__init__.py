@@ -24,6 +24,7 @@ try:
 except ImportError:
     raise ImportError("sulq.sklearn needs scikit-learn: pip install 'sulq[sklearn]'") from None
 
+from sulq.sklearn.additive import AdditiveClassifier, AdditiveRegressor
 from sulq.sklearn.classifiers import ConjunctionClassifier, PerceptronClassifier, TreeClassifier
 from sulq.sklearn.clusters import KMeans
 from sulq.sklearn.components import PCA, TruncatedSVD
@@ -31,6 +32,8 @@ from sulq.sklearn.selection import SelectClassifier
 
 __all__ = [
     "PCA",
+    "AdditiveClassifier",
+    "AdditiveRegressor",
     "ConjunctionClassifier",
     "KMeans",
     "PerceptronClassifier",

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from sulq.hypotheses.halfspace import score
-from sulq.hypotheses.tree import End
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.learner import Learner
@@ -137,26 +136,16 @@ class TreeClassifier(Classifier):
         self.prune = prune
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The shares of the classes, in the order of `classes_`, among the rows that end where a row ends.
+        """The shares of the classes, in the order of `classes_`, among rows like each row of X.
 
-        They follow from the noisy counts, with one row more of each class. The class that is predicted has at
-        least one row more than any other, also where the count of another is higher by no more than noise.
+        They come from the noisy counts at the ends: see `sulq.hypotheses.Tree.predict_proba`.
         """
         frame = self._frame(X)
-        ends = self.hypothesis_.ends
-        at = self._values(self.hypothesis_.route(list(range(len(ends))), len(ends)), frame)
-        return np.asarray(np.array([_shares(end) for end in ends])[at])
+        return np.asarray(self.hypothesis_.predict_proba(frame))
 
     def _learner(self, features: list[str], label: str) -> ID3:
         settings = self._settings("depth", "pick", "split", "ahead", "prune")
         return ID3(label, features, bins=self.bins or {}, **settings)
-
-
-def _shares(end: End) -> NDArray[np.float64]:
-    counts = np.maximum(end.counts, 0.0) + 1
-    others = np.delete(counts, end.label)
-    counts[end.label] = max(counts[end.label], 1 + others.max(initial=0.0))
-    return np.asarray(counts / counts.sum())
 
 
 class PerceptronClassifier(BinaryClassifier):

@@ -40,6 +40,21 @@ def labels_of(y: Any, rows: int, estimator: str) -> NDArray[Any]:
     return _objects([_label(label) for label in given.tolist()]) if given.dtype == object else given
 
 
+def numbers_of(y: Any, rows: int, estimator: str) -> NDArray[np.float64]:
+    """One number for each row; NaN is one that cannot be read."""
+    labels = labels_of(y, rows, estimator)
+    if labels.dtype.kind in "biuf":
+        return labels.astype(np.float64)
+    return np.array([_number(label) for label in labels.tolist()], dtype=np.float64)
+
+
+def _number(label: Any) -> float:
+    try:
+        return float(label)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def _objects(labels: Sequence[Any]) -> NDArray[Any]:
     """An array of labels, each as it is."""
     array = np.empty(len(labels), dtype=object)

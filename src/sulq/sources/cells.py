@@ -23,6 +23,8 @@ VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 BLANKS = (" ", "\t", "\u00a0", "\u2009", "\u202f")
 """What a blank in a number can be: also the no-break and thin ones that programs put between thousands."""
 EPOCH = datetime.date(1970, 1, 1)
+PER_DAY = {"s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+"""Of the parts in which Arrow counts time, how many are a day."""
 LONGEST_NUMBER = 2**20
 """No text of more bytes is read as a number: DuckDB fails on one of 4 GB."""
 
@@ -36,8 +38,7 @@ def plainly_written(kind: Real | Integer, array: pa.Array) -> pa.Array:
     """Texts as programs write numbers, instead of as the rules say; null where a text breaks a rule."""
     if kind.written_plainly or not is_text(array.type):
         return array
-    # As bytes, of which there are none that a pattern fails on.
-    texts = array.cast(pa.large_string()).cast(pa.large_binary())
+    texts = _as_bytes(array)
     if kind.strip:
         around = _one_of(*kind.strip, *BLANKS)
         texts = pc.replace_substring_regex(texts, f"^(?:{around})*([+-]?)(?:{around})*", r"\1")
@@ -55,8 +56,18 @@ def plainly_written(kind: Real | Integer, array: pa.Array) -> pa.Array:
     if kind.decimal != ".":
         texts = pc.if_else(pc.match_substring(texts, "."), None, texts)
         texts = pc.replace_substring(texts, kind.decimal, ".")
-    present, ends, letters = texts.buffers()
-    return pa.LargeStringArray.from_buffers(len(texts), ends, letters, present, offset=texts.offset)
+    return _as_texts(texts)
+
+
+def _as_bytes(texts: pa.Array) -> pa.Array:
+    """Texts as bytes, of which there are none that a pattern fails on."""
+    return texts.cast(pa.large_string()).cast(pa.large_binary())
+
+
+def _as_texts(cells: pa.Array) -> pa.Array:
+    """Bytes as texts again, whether they are in UTF-8 or not."""
+    present, ends, letters = cells.buffers()
+    return pa.LargeStringArray.from_buffers(len(cells), ends, letters, present, offset=cells.offset)
 
 
 def _one_of(*texts: str) -> str:
@@ -97,12 +108,20 @@ def days(kind: Date, array: pa.Array) -> NDArray[np.float64]:
         read = "TRY_CAST(x AS DATE)"
         if kind.format is not None:
             format = kind.format.replace("'", "''")
-            read = f"CAST(try_strptime(trim(x), '{format}') AS DATE)"
+            read = f"CAST(try_strptime(x, '{format}') AS DATE)"
+            # DuckDB's own trim fails on what is not in UTF-8, and with it all that is asked later.
+            array = _as_texts(pc.replace_substring_regex(_as_bytes(array), "^ +| +$", ""))
         array = parsed(array, read)
     elif pa.types.is_timestamp(array.type) and array.type.tz is not None:
         array = pc.local_timestamp(array)
-    since_1970 = pc.cast(array, pa.date32(), safe=False).cast(pa.int32())
-    return floats(since_1970) - (kind.first - EPOCH).days
+    if pa.types.is_timestamp(array.type) or pa.types.is_date64(array.type):
+        # Not as Arrow's own days, which have 32 bits: a time far off would come round at the other end.
+        parts = np.asarray(array.cast(pa.int64()).fill_null(0))
+        whole = parts // PER_DAY[array.type.unit if pa.types.is_timestamp(array.type) else "ms"]
+        since_1970 = np.where(np.asarray(array.is_null()), math.nan, whole.astype(np.float64))
+    else:
+        since_1970 = floats(array.cast(pa.date32()).cast(pa.int32()))
+    return np.asarray(since_1970 - (kind.first - EPOCH).days)
 
 
 def truths(array: pa.Array) -> pa.Array:
@@ -124,7 +143,7 @@ def places(kind: Category, array: pa.Array) -> pa.Array:
     if kind.written_plainly or listed.null_count == array.null_count:
         return listed
     # A cell that is a value as it stands keeps it by every rule, so only the others have to be looked at.
-    cells = array.cast(pa.large_string()).cast(pa.large_binary())
+    cells = _as_bytes(array)
     others = pc.if_else(listed.is_null(), cells, None).dictionary_encode()
     spellings = [spelling.decode("utf-8", "replace") for spelling in others.dictionary.to_pylist()]
     values = [kind.meant(spelling) for spelling in spellings]

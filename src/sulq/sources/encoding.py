@@ -75,6 +75,8 @@ class Encoder:
         kind = self._kind
         if self._whether_known and isinstance(kind, Real | Integer):
             out[:] = ~np.isnan(days(kind, array) if isinstance(kind, Date) else numbers(kind, array))
+        elif self._whether_known:
+            out[:] = np.asarray(truths(plain(array)).is_valid())
         elif isinstance(kind, Category) and isinstance(array, pa.DictionaryArray):
             _look_up(array, self._codes_of(kind, array.dictionary), out)
         elif self._facts is None:

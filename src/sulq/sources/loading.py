@@ -15,7 +15,7 @@ from sulq.queries.node import Leaf
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import scaled
 from sulq.reporting import Progress
-from sulq.schema import Integer, Real
+from sulq.schema import drops
 from sulq.sources.encoding import Encoder, dtype_of_leaf
 from sulq.sources.passes import share_out
 from sulq.sources.people import counted_rows
@@ -91,8 +91,7 @@ class Columns:
 
     def _all(self) -> dict[str, Leaf]:
         """All columns, and of those that keep it, which cells are known: values do not tell that."""
-        numbers = {name: kind for name, kind in self.schema.items() if isinstance(kind, Real | Integer)}
-        known = [Known(name) for name, kind in numbers.items() if kind.drop_missing]
+        known = [Known(name) for name, kind in self.schema.items() if drops(kind)]
         return {leaf.key: leaf for leaf in [*map(col, self.schema), *known]}
 
     def _read(self, leaves: Mapping[str, Leaf]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sulq.errors import SchemaError
 from sulq.numbers import whole
-from sulq.queries.scope import Scope
+from sulq.queries.scope import scope_of
 from sulq.schema import Category, Csv, Schema
 from sulq.sources.csv_files import USUAL
 from sulq.sources.encoding import check_type
@@ -62,7 +62,7 @@ def open(
     files = Files.find(data, table) if isinstance(data, str | Path) else None
     named = None if files else table
     opened = reader_for(files or data, declared, named, quoted_newlines, encoding, delimiter)
-    return TableSource(Columns(opened, Scope(declared), _bytes(memory), _threads(threads)), files)
+    return TableSource(Columns(opened, scope_of(declared), _bytes(memory), _threads(threads)), files)
 
 
 def reader_for(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sulq.errors import SchemaError, SulqError
 from sulq.queries.kernel import Kernel
 from sulq.queries.node import Leaf, Node
-from sulq.queries.scope import Floats, Scope, Values
+from sulq.queries.scope import Floats, Scope, Values, scope_of
 from sulq.reporting import Progress
 from sulq.schema import Schema
 from sulq.sources.files import Files
@@ -47,7 +47,7 @@ class Sums(ABC):
                 f"a {type(self).__name__} does not know people with several rows: give it a schema without a "
                 "unit, and one row a person, or open the rows with sulq.open"
             )
-        self.scope = Scope(self.schema)
+        self.scope = scope_of(self.schema)
         """Remembers what follows from the schema about each expression."""
         self.files = files
 

@@ -19,6 +19,8 @@ Library = Literal["pandas", "polars"]
 MOST_SHOWN = 200
 """How many rows of a table are shown in a notebook."""
 GREY = "color:#8a8f98"
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take for the beginning of a formula."""
 
 
 def frame(columns: Columns, library: Library | None = None) -> Any:
@@ -49,17 +51,34 @@ def frame(columns: Columns, library: Library | None = None) -> Any:
 def csv_text(columns: Columns) -> str:
     """Columns as the text of a CSV file. Cells are empty where a number is infinite or is none.
 
+    A name that a spreadsheet would take for a formula has an apostrophe before it.
+
     >>> print(csv_text({"ward": ["A", "B, north"], "radius": [3.5, math.inf]}), end="")
     ward,radius
     A,3.5
     "B, north",
+    >>> print(csv_text({"ward": ["=1+1", "-5"]}), end="")
+    ward
+    '=1+1
+    -5
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(_harmless, columns))
     for row in zip(*columns.values(), strict=True):
-        writer.writerow(["" if isinstance(x, float) and not math.isfinite(x) else x for x in row])
+        writer.writerow(["" if isinstance(x, float) and not math.isfinite(x) else _harmless(x) for x in row])
     return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet calculates. Numbers stay as they are, also those in texts."""
+    if not isinstance(cell, str) or not cell.startswith(FORMULAS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def written(text: str, path: str | Path | None) -> str | None:
@@ -103,6 +122,8 @@ def html_table(
     def cell(tag: str, place: int, text: str, quiet: bool = False) -> str:
         side = "left" if place < labels else "right"
         style = f"text-align:{side};padding:.15em .8em .15em 0" + (f";{GREY}" if quiet else "")
+        # A number and its error stay on one line: on a narrow page the table is moved sideways.
+        style += ";white-space:nowrap" if tag == "td" and place >= labels else ""
         hint = ' title="within the noise"' if quiet else ""
         return f'<{tag} style="{style}"{hint}>{escape(text)}</{tag}>'
 
@@ -114,7 +135,8 @@ def html_table(
     more = f" {len(rows) - most:,} more rows are not shown." if len(rows) > most else ""
     below = f'<p style="{GREY};margin:.3em 0">{escape(caption + more)}</p>' if caption + more else ""
     head = row("th", headings, [False] * len(headings))
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{below}"
+    table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+    return f'<div style="overflow-x:auto">{table}</div>{below}'
 
 
 def plain_table(headings: Sequence[str], rows: Sequence[Sequence[str]], labels: int) -> str:
@@ -136,8 +158,13 @@ def plain_table(headings: Sequence[str], rows: Sequence[Sequence[str]], labels: 
     )
 
 
-def with_error(value: float, radius: float) -> str:
+def with_error(value: float, radius: float, most: int = 12) -> str:
     """A number and how far off it may be, with the digits that mean something.
+
+    Args:
+        value: the number.
+        radius: how far off it may be.
+        most: how many digits behind the point there are at most.
 
     >>> with_error(3747.26, 259.4), with_error(0.12345, 0.0123), with_error(12, 0), with_error(5, math.inf)
     ('3,747 ± 260', '0.123 ± 0.013', '12', '–')
@@ -146,7 +173,7 @@ def with_error(value: float, radius: float) -> str:
         return "–"
     if radius == 0:
         return signed(f"{float(f'{value:.6g}') + 0.0:,.12g}")
-    digits = min(12, max(0, 1 - math.floor(math.log10(radius))))
+    digits = min(most, max(0, 1 - math.floor(math.log10(radius))))
     up = math.ceil(radius * 10**digits - 1e-9) / 10**digits
     return f"{signed(f'{round(value, digits) + 0.0:,.{digits}f}')} ± {up:,.{digits}f}"
 

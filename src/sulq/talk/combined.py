@@ -18,15 +18,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.talk.laws import Exactly, Noise, PlainLaw
 
-EXPONENTS = np.linspace(0.001, 0.999, 999)
+EXPONENTS = np.linspace(0.005, 0.995, 199)
 """Where Chernoff's bound is tried: it holds for each of them, so the smallest one holds."""
 LOGARITHMS = -np.log1p(-(EXPONENTS**2))
+Weights: TypeAlias = float | NDArray[np.float64]
+"""Of one sum, or with a place for each of several sums."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,9 @@ class Term:
     """
 
     law: PlainLaw
-    squares: float
-    largest: float
-    absolute: float
+    squares: Weights
+    largest: Weights
+    absolute: Weights
 
 
 @dataclass(frozen=True)
@@ -147,12 +151,12 @@ def combined(terms: Sequence[Term], beta: float, numbers: int = 1) -> float:
     noisy = [term for term in terms if not isinstance(term.law, Exactly) and term.absolute > 0]
     if not noisy:
         return 0.0
-    worst = sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy)
+    worst = float(sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy))
     if not all(isinstance(term.law, Noise) for term in noisy):
         return worst
     bounds = [worst, one_sided(noisy, beta / numbers / 2)]
     if len(noisy) == 1 and noisy[0].squares == noisy[0].largest ** 2:
-        bounds.append(noisy[0].largest * noisy[0].law.each(beta / numbers))
+        bounds.append(float(noisy[0].largest * noisy[0].law.each(beta / numbers)))
     return min(bounds)
 
 
@@ -163,23 +167,40 @@ def one_sided(terms: Sequence[Term], beta: float) -> float:
         terms: what is added up.
         beta: the chance that the sum is further off to this side.
     """
-    noisy = [term for term in terms if not isinstance(term.law, Exactly) and term.absolute > 0]
+    return float(one_sided_each(terms, beta))
+
+
+def one_sided_each(terms: Sequence[Term], beta: float) -> NDArray[np.float64]:
+    """The same for several sums, each on its own.
+
+    Args:
+        terms: what is added up; their weights are arrays, with a place for each sum.
+        beta: the chance that a sum is further off to this side, for each of them.
+
+    >>> from fractions import Fraction
+    >>> law = Noise("laplace", Fraction(20), Fraction(1), numbers=100)
+    >>> one_sided_each([Term(law, np.array([1, 10]), np.array([1, 1]), np.array([1, 10]))], 0.025).round()
+    array([117., 263.])
+    """
+    noisy = [term for term in terms if not isinstance(term.law, Exactly)]
     if not all(isinstance(term.law, Noise) for term in noisy):
-        return sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy)
-    squares = reach = variance = 0.0
+        noisy = [term for term in noisy if np.any(term.absolute)]
+        return np.asarray(sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy))
+    squares, reach, variance = (np.zeros(()) for _ in range(3))
     for term in noisy:
         assert isinstance(term.law, Noise)
         unit, parameter = float(term.law.step) * term.law.factor, float(term.law.parameter)
         if term.law.family == "laplace":
-            squares += term.squares * (unit * parameter) ** 2
-            reach = max(reach, term.largest * unit * parameter)
+            squares = np.asarray(squares + term.squares * (unit * parameter) ** 2)
+            reach = np.asarray(np.maximum(reach, term.largest * unit * parameter))
         else:
-            variance += term.squares * unit**2 * parameter
+            variance = np.asarray(variance + term.squares * unit**2 * parameter)
     rare = math.log(1 / beta)
-    if reach == 0:
-        return math.sqrt(2 * variance * rare)
-    t = EXPONENTS / reach
-    return float(((rare + squares / reach**2 * LOGARITHMS) / t + variance * t / 2).min())
+    furthest = np.where(reach > 0, reach, 1.0)[..., np.newaxis]
+    t = EXPONENTS / furthest
+    spread = squares[..., np.newaxis] / furthest**2 * LOGARITHMS
+    both = ((rare + spread) / t + variance[..., np.newaxis] * t / 2).min(axis=-1)
+    return np.asarray(np.where(reach > 0, both, np.sqrt(2 * variance * rare)))
 
 
 @lru_cache(maxsize=4096)

@@ -11,12 +11,12 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
-from sulq.queries.choose import Choice
+from sulq.queries.choose import Choice, Score
 from sulq.queries.expressions import Constant, col
 from sulq.queries.node import Node
 from sulq.queries.query import Query, total
 from sulq.queries.question import Question
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import Scope, scope_of
 from sulq.queries.vectors import Only
 from sulq.schema import Boolean
@@ -117,8 +117,7 @@ class Denoised(Wrapper):
 
     def _instead(self, round_: Round) -> tuple[list[Sequence[Question]], Round]:
         """What is asked instead of each query, and all that as a round."""
-        if not isinstance(round_, Round):
-            raise QueryError(f"ask takes a Round of queries, not {type(round_).__name__}")
+        round_ = asked_of(round_, self.schema)
         instead = [self._rewritten(query) for query in round_.queries]
         return instead, Round([query for each in instead for query in each], round_.share)
 
@@ -156,8 +155,20 @@ class Denoised(Wrapper):
         elif self._looks(label) and label.key not in (col(self.label).key, (~col(self.label)).key):
             raise QueryError("a choice by a noisy label needs that label itself, not an expression of it")
         elif self._looks(label):
-            return replace(choice, score="majority")
+            return replace(choice, score=self._score(choice.score))
         return choice
+
+    def _score(self, score: Score) -> Score:
+        """A score of noisy labels that changes where the score changes for the labels before the flips.
+
+        A share t of true labels becomes rate + (1 − 2·rate)·t. Majorities change at 1/2 before and after.
+        Weights change at the share at which both labels count the same.
+        """
+        if not isinstance(score, tuple) or len(score) != 2:
+            return "majority"
+        assert isinstance(self.rate, Fraction)
+        turn = self.rate + (1 - 2 * self.rate) * Fraction(score[0], sum(score))
+        return max(1, round(100 * turn)), max(1, round(100 * (1 - turn)))
 
     def _looks(self, node: Node | None) -> bool:
         return node is not None and any(leaf.name == self.label for leaf in node.leaves().values())

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.faces import columns_grid, face, facts, offered
 from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration
 from sulq.privacy.noise import Noise
@@ -20,7 +21,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.node import Node
 from sulq.queries.query import Neighbours, Query, moves, reach
 from sulq.queries.question import Question
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
@@ -147,6 +148,9 @@ class Offer:
         """
         return cls.of(of_json(text, "an offer"))
 
+    def _repr_html_(self) -> str:
+        return face("Offer", facts(offered(self)), columns_grid(self.schema))
+
     def part(self, share: Numeric) -> Offer:
         """The same offer, where only this share of the budget is the whole."""
         return replace(self, allowance=self.allowance * rational("share", share, most=1))
@@ -160,11 +164,13 @@ class Offer:
 
         None for a mean whose count is not public: its error depends on that count.
         """
+        round_ = asked_of(round_, self.schema)
         return [self._error(*settled, beta) for settled in self._with_terms(round_, self.terms(round_))]
 
     def terms(self, round_: Round) -> Terms:
         """What the round costs and the noise it gets, or a refusal."""
         check_kinds(round_)
+        round_ = asked_of(round_, self.schema)
         sums = [
             self._sum(query, part)
             for query in round_.queries
@@ -203,7 +209,7 @@ class Offer:
             released: the noisy sums, the choices, and what other mechanisms said.
         """
         sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
-        answers = []
+        answers, round_ = [], asked_of(round_, self.schema)
         for query, noises, settled in self._with_terms(round_, terms):
             if isinstance(query, Query):
                 steps = [self._truncated(part, np.array(next(sums), dtype=object)) for part in query.parts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Protocol, TypeVar
 
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Ahead, Round
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 
@@ -43,4 +43,26 @@ class Oracle(Protocol):
             round_: the queries.
             run: the name of the run that asks, under which the answers may be kept.
         """
+        ...
+
+
+class AsyncOracle(Protocol):
+    """Whoever answers rounds and is awaited, as a curator elsewhere."""
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about the columns."""
+        ...
+
+    @property
+    def promise(self) -> str:
+        """What is promised to every person, in words."""
+        ...
+
+    async def ask(self, round_: Round, run: str = "main") -> list[Answer]:
+        """One answer for each query of a round, in order."""
+        ...
+
+    async def afford(self, round_: Round, run: str = "main", ahead: Ahead = ...) -> bool:
+        """Refuse a run that could not be paid to its end; see `Curator.afford`."""
         ...

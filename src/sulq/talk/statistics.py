@@ -92,5 +92,6 @@ def _labels(group: Node, scope: Scope) -> tuple[str, ...] | None:
 def _released(scope: Scope, part: Node, steps: Steps, noise: Distribution | None) -> KnownSum:
     """The sum of one part of a query, as the nearest floats, with the noise that is in it."""
     unit = scope.number(part).unit
-    values = np.array([float(int(step) * unit) for step in steps], dtype=np.float64)
+    times, over = unit.numerator, unit.denominator  # whole numbers are much faster than fractions
+    values = np.array([int(step) * times / over for step in steps], dtype=np.float64)
     return KnownSum(values, Exactly() if noise is None else Noise.of(noise, unit, len(steps)))

@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.effects.association import correlation
+from sulq.effects.association import beyond_independence
 from sulq.effects.estimate import Estimate, Gradient, start
 from sulq.effects.layout import Floats, Layout
 from sulq.errors import QueryError
-from sulq.hypotheses.additive import AdditiveModel, Effect, Target
+from sulq.hypotheses.additive import AdditiveModel
+from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.pairs.columns import PairsFacts
 from sulq.hypotheses.pairs.joint import JointRows, drawn
+from sulq.hypotheses.target import Target
 from sulq.queries.expressions import Column
 
 RAREST = 1e-3
@@ -105,7 +107,7 @@ class _LabelSums:
         layout, total = self.layout, self.facts.positive.total
         counts = self.counts
         tables = [self.facts.positive.table(self.features[i], self.features[j]) for i, j in layout.pairs]
-        moments = correlation(layout, counts, tables, 0.0)
+        beyond = beyond_independence(layout, counts, tables, 0.0)
         if self.target.classes is None:
             squares = self.facts.positive.margins[self.place] @ self.worth**2 / total - self.base**2
             weights, dispersion = np.ones(layout.width), float(squares.clip(min=RAREST)[0])
@@ -117,7 +119,7 @@ class _LabelSums:
         at = np.zeros(layout.width)
         gradient = self.sums(which) - self.base[which] * self.rows
         noise = self.noise(which)
-        return start(layout, counts, moments, weights, dispersion).given(Gradient(at, gradient, noise))
+        return start(layout, counts, beyond, weights, dispersion).given(Gradient(at, gradient, noise))
 
     def refined(self, which: int, estimate: Estimate, base: float, rows: JointRows) -> Estimate:
         """The effects on one of the numbers once the gradient was taken anew, where the effects are now."""
@@ -185,7 +187,10 @@ def _published(sums: _LabelSums, target: Target, base: Floats, estimates: list[E
         middle = np.average(added[part], axis=0, weights=sums.counts[part])
         intercept += middle
         code = sums.facts.columns[feature].code
-        effects.append(Effect(code, _rows(added[part] - middle), _rows(deviations[part])))
+        shares = sums.counts[part] / sums.facts.positive.total
+        effects.append(
+            Effect(code, tuple(shares.tolist()), _rows(added[part] - middle), _rows(deviations[part]))
+        )
     return AdditiveModel(target.schema, None, target.label, tuple(intercept.tolist()), tuple(effects))
 
 

@@ -1,0 +1,69 @@
+"""What is predicted: a class or a number, and the numbers of a row that stand for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sulq.errors import QueryError
+from sulq.hypotheses.measures import bounds_of
+from sulq.queries.codes import OneHot
+from sulq.queries.facts import Code
+from sulq.queries.lookups import Lookup
+from sulq.queries.node import Node
+from sulq.queries.scope import scope_of
+from sulq.schema import Schema
+
+
+@dataclass(frozen=True)
+class Target:
+    """A label, and the numbers of a row that stand for it.
+
+    A class is 0 or 1: whether a row has the second of two classes, or each of more. A number is scaled such
+    that its public bounds are −1 and 1.
+
+    Args:
+        schema: what is public about the columns.
+        label: the label, as a row expression.
+    """
+
+    schema: Schema
+    label: Node
+
+    @property
+    def classes(self) -> tuple[str, ...] | tuple[bool, ...] | None:
+        """What the label can be; None for a number."""
+        facts = scope_of(self.schema).facts(self.label)
+        if isinstance(facts, Code):
+            return facts.levels or tuple(map(str, range(facts.size)))
+        return (False, True) if facts.flag else None
+
+    @property
+    def width(self) -> int:
+        """How many numbers stand for the label."""
+        classes = self.classes
+        return 1 if classes is None or len(classes) == 2 else len(classes)
+
+    @property
+    def numbers(self) -> Node:
+        """The numbers that stand for the label of a row."""
+        if self.classes is None:
+            low, high = self.bounds
+            return (self.label - (low / 2 + high / 2)) * (2 / (high - low))
+        return OneHot(self.label) if self.width > 1 else Lookup(self.label, ((0,), (1,)))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which bounds a number is."""
+        return bounds_of(self.schema, self.label)
+
+    def check(self) -> None:
+        """Refuse what is no label."""
+        classes = self.classes
+        if classes is None and scope_of(self.schema).number(self.label).width > 1:
+            raise QueryError(
+                f"{self.label.described()} is a vector: a label is a category or a single number"
+            )
+        if (classes is None and self.bounds[0] == self.bounds[1]) or (
+            classes is not None and len(classes) < 2
+        ):
+            raise QueryError(f"{self.label.described()} can only have one value: there is nothing to predict")

@@ -1,0 +1,212 @@
+"""What an additive model predicts, as numbers of a row: what is asked, and what the first answers say."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sulq.effects.layout import Floats, Layout
+from sulq.hypotheses.target import Target
+from sulq.learners.attributes_in_bins import Attribute, joined
+from sulq.queries.cases import clip
+from sulq.queries.logistic import Logistic
+from sulq.queries.node import Node
+from sulq.queries.query import Query, count, total
+from sulq.talk.answers import Answer
+
+CLEARER = 1
+"""The weight of the label alone, among the questions of the first round."""
+RAREST = 1e-3
+"""No class is taken for rarer, and no number for steadier."""
+SURE = 0.03
+"""No value's label is taken for surer."""
+DOUBT = 20.0
+"""So many rows with the average label are added before a share is believed."""
+UNKNOWN = 1e12
+"""What says nothing is off by this."""
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """What the first round says, values of all attributes in one long vector.
+
+    Args:
+        attributes: the attributes, those with few rows in an interval made coarser.
+        rows: how many rows there are.
+        counts: how many rows have each value: all positive, the same in all for each attribute.
+        base: the average of each number that stands for the label.
+        gradient: how far the sum of each number, over the rows with a value, is from that of the average.
+        noise: the variance of the noise in the gradient.
+        weights: how much a row with each value counts in the curvature.
+        dispersion: the variance of a row's error, as a part of its weight.
+        off: one standard deviation of the noise in the number of rows with one value.
+    """
+
+    attributes: tuple[Attribute, ...]
+    rows: float
+    counts: Floats
+    base: Floats
+    gradient: Floats
+    noise: Floats
+    weights: Floats
+    dispersion: Floats
+    off: float
+
+    @property
+    def layout(self) -> Layout:
+        """Where the values of each attribute are."""
+        sizes, ordered = [each.size for each in self.attributes], [each.ordered for each in self.attributes]
+        return Layout(tuple(sizes), tuple(ordered))
+
+
+class Response(ABC):
+    """A label as one or more numbers of a row.
+
+    Args:
+        target: the label, and what numbers stand for it.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    @abstractmethod
+    def alone(self, weight: int = 1) -> list[Query]:
+        """Questions about the label alone."""
+
+    @abstractmethod
+    def questions(self, attributes: Sequence[Attribute]) -> list[Query]:
+        """The first round: the label alone, and how each value of each attribute goes with it."""
+
+    @abstractmethod
+    def average(self, answers: Sequence[Answer]) -> Floats:
+        """What the answers to `alone` say: the average of each number that stands for the label."""
+
+    @abstractmethod
+    def look(self, attributes: Sequence[Attribute], answers: Sequence[Answer]) -> FirstLook:
+        """What the answers to the first round say."""
+
+    @abstractmethod
+    def residual(self, score: Node) -> Node:
+        """What a model with this score does not explain of a row."""
+
+    @abstractmethod
+    def intercept(self, average: Floats) -> Floats:
+        """The score of a row of which nothing else is known."""
+
+
+class ClassResponse(Response):
+    """A label with few classes: whether a row has the second of two, or each of more, as 0 or 1."""
+
+    def alone(self, weight: int = 1) -> list[Query]:
+        return [count(by=[self.target.label], weight=weight)]
+
+    def questions(self, attributes: Sequence[Attribute]) -> list[Query]:
+        return self.alone(CLEARER) + [count(by=[each.code, self.target.label]) for each in attributes]
+
+    def average(self, answers: Sequence[Answer]) -> Floats:
+        return self._shares(_value(answers[0]))
+
+    def look(self, attributes: Sequence[Attribute], answers: Sequence[Answer]) -> FirstLook:
+        whole, *crossed = answers
+        tables, offs = [_value(answer) for answer in crossed], np.array([_off(answer) for answer in crossed])
+        classes = tables[0].shape[1]
+        label = _pooled([whole, *crossed], [_value(whole), *(table.sum(axis=0) for table in tables)])
+        rows, base = max(1.0, float(label.sum())), self._shares(label)
+        coarse = joined(attributes, [table.sum(axis=1) for table in tables], offs * classes**0.5)
+        together = coarse.taken(tables)
+        sizes = together.sum(axis=1, keepdims=True)
+        gradient = together[:, self._chosen] - base * sizes
+        noise = coarse.variances(offs)[:, np.newaxis] * ((1 - base) ** 2 + (classes - 1) * base**2)
+        counts = coarse.positive(sizes[:, 0], rows, offs * classes**0.5)
+        doubt = DOUBT + noise / counts[:, np.newaxis]
+        likely = (together[:, self._chosen] + base * doubt) / (sizes.clip(min=1.0) + doubt)
+        weights = likely.clip(SURE, 1 - SURE) * (1 - likely.clip(SURE, 1 - SURE))
+        off = float(offs.max()) * classes**0.5
+        return FirstLook(
+            coarse.attributes, rows, counts, base, gradient, noise, weights, np.ones(len(base)), off
+        )
+
+    def residual(self, score: Node) -> Node:
+        return self.target.numbers - Logistic(score)
+
+    def intercept(self, average: Floats) -> Floats:
+        return np.asarray(np.log(average / (1 - average)))
+
+    @property
+    def _chosen(self) -> slice:
+        return slice(1, 2) if self.target.width == 1 else slice(None)
+
+    def _shares(self, label: Floats) -> Floats:
+        shares = label.clip(min=0.0) / max(1.0, float(label.clip(min=0.0).sum()))
+        return np.asarray(shares[self._chosen].clip(RAREST, 1 - RAREST))
+
+
+class NumberResponse(Response):
+    """A number, scaled such that its public bounds are −1 and 1."""
+
+    def alone(self, weight: int = 1) -> list[Query]:
+        number = self.target.numbers
+        return [count(weight=weight), total(number, weight=weight), total(number * number, weight=weight)]
+
+    def questions(self, attributes: Sequence[Attribute]) -> list[Query]:
+        number = self.target.numbers
+        each = [(count(by=[one.code]), total(number, by=[one.code])) for one in attributes]
+        return self.alone(CLEARER) + [query for both in each for query in both]
+
+    def average(self, answers: Sequence[Answer]) -> Floats:
+        return self._mean(float(_value(answers[0])), float(_value(answers[1])))
+
+    def look(self, attributes: Sequence[Attribute], answers: Sequence[Answer]) -> FirstLook:
+        (number, summed, squares), sized, totals = answers[:3], answers[3::2], answers[4::2]
+        sizes, sums = [_value(answer) for answer in sized], [_value(answer) for answer in totals]
+        offs, apart = (np.array([_off(answer) for answer in each]) for each in (sized, totals))
+        rows = max(1.0, float(_pooled([number, *sized], [_value(number), *(each.sum() for each in sizes)])))
+        base = self._mean(
+            rows, float(_pooled([summed, *totals], [_value(summed), *(each.sum() for each in sums)]))
+        )
+        coarse = joined(attributes, sizes, offs)
+        together = coarse.taken([np.stack(both, axis=1) for both in zip(sizes, sums, strict=True)])
+        gradient = together[:, 1:] - base * together[:, :1]
+        noise = (coarse.variances(apart) + base**2 * coarse.variances(offs))[:, np.newaxis]
+        counts = coarse.positive(together[:, 0], rows, offs)
+        variance = np.clip(float(_value(squares)) / rows - base**2, RAREST, 1.0)
+        return FirstLook(
+            coarse.attributes,
+            rows,
+            counts,
+            base,
+            gradient,
+            noise,
+            np.ones_like(gradient),
+            variance,
+            float(offs.max()),
+        )
+
+    def residual(self, score: Node) -> Node:
+        return clip(self.target.numbers - clip(score, -1.0, 1.0), -1.0, 1.0)
+
+    def intercept(self, average: Floats) -> Floats:
+        return average
+
+    @staticmethod
+    def _mean(rows: float, summed: float) -> Floats:
+        return np.array([summed / max(1.0, rows)]).clip(-1.0, 1.0)
+
+
+def _value(answer: Answer) -> Floats:
+    return np.nan_to_num(np.asarray(answer.value, dtype=np.float64), posinf=UNKNOWN, neginf=-UNKNOWN)
+
+
+def _off(answer: Answer) -> float:
+    """One standard deviation of the noise in a number of an answer."""
+    return min(UNKNOWN, float(np.max(answer.deviation)))
+
+
+def _pooled(answers: Sequence[Answer], estimates: Sequence[Floats]) -> Floats:
+    """The average of several estimates of the same, each by how little noise there is in it."""
+    parts = [_value(answer).size // np.size(each) for answer, each in zip(answers, estimates, strict=True)]
+    variances = np.array([_off(answer) ** 2 * part for answer, part in zip(answers, parts, strict=True)])
+    return np.asarray(np.average(np.array(estimates), axis=0, weights=1 / (variances + 1e-9)))

@@ -1,0 +1,113 @@
+"""Cells that are missing: which rows a sum leaves out, where the schema says `missing = "drop"`.
+
+A total or a mean of a number leaves out the rows that miss a cell which the number is made of: such a row
+adds nothing, and a mean does not count it. So `mean("cost")` is asked as `mean("cost", where=known("cost"))`,
+the ratio of two sums.
+
+One person moves these sums no further than the rules for `where` say. Whether a cell is known is a function
+of that row alone, and the rule is public and the same for all rows. So a row adds its value v or 0. Where
+rows come and go, that is at most |v|. Where one row is exchanged for another, two values differ by at most
+their spread, and a value and 0 by at most |v|: `Only.facts` states the larger of both.
+
+Conditions and groups are no numbers that are summed: they read the column's public constant. Features, which
+learners make points of, do too, because a point needs all its coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import reduce
+from operator import and_
+
+from sulq.queries.arithmetic import And
+from sulq.queries.expressions import Column, Known
+from sulq.queries.facts import Number
+from sulq.queries.node import Node, children
+from sulq.queries.query import Query
+from sulq.queries.scope import Scope, scope_of
+from sulq.queries.vectors import Scaled
+from sulq.schema import Schema, drops
+
+READ_AS_THEY_ARE = ("choice", "condition")
+"""What expressions call those of their operands that are no numbers: groups and conditions."""
+
+
+def without_missing(query: Query, schema: Schema) -> Query:
+    """A total or a mean that leaves out the rows which miss a cell of its value; the same if there are none.
+
+    A query that says itself what to do with a column's missing cells, by `known`, is left as it is.
+
+    Args:
+        query: what is asked.
+        schema: what is public about the columns.
+
+    >>> from sulq.queries.query import mean
+    >>> from sulq.schema import Real
+    >>> schema = Schema({"cost": Real(0, 100, drop_missing=True)})
+    >>> without_missing(mean("cost"), schema).where
+    Known(name='cost')
+    """
+    where = known_beside(query.where, _summed_columns(query.value, scope_of(schema)), query.value)
+    return query if where is query.where else replace(query, where=where)
+
+
+def looked_at_missing(expressions: Iterable[Node | None], schema: Schema) -> tuple[str, ...]:
+    """The columns that expressions look at, in whatever way, of which the schema drops missing cells.
+
+    Args:
+        expressions: the expressions; None stands for no expression.
+        schema: what is public about the columns.
+
+    >>> from sulq.queries.expressions import col, known
+    >>> from sulq.schema import Real
+    >>> schema = Schema({"cost": Real(0, 100, drop_missing=True)})
+    >>> looked_at_missing([col("cost") > 5], schema), looked_at_missing([known("cost")], schema)
+    (('cost',), ())
+    """
+    leaves = [leaf for each in expressions if each is not None for leaf in each.leaves().values()]
+    stated = {leaf.name for leaf in leaves if isinstance(leaf, Known)}
+    names = dict.fromkeys(leaf.name for leaf in leaves if isinstance(leaf, Column))
+    return tuple(name for name in names if name not in stated and drops(schema[name]))
+
+
+def known_beside(where: Node | None, names: Iterable[str], value: Node | None = None) -> Node | None:
+    """A condition, and beside it that some columns are known, unless it says something of that itself.
+
+    Args:
+        where: the condition; None for all rows.
+        names: the columns.
+        value: what is summed; columns whose missing cells it handles itself are left to it.
+    """
+    stated = {key for each in (where, value) if each is not None for key in each.leaves()}
+    needed = [known for known in map(Known, names) if known.key not in stated]
+    if not needed:
+        return where
+    return reduce(and_, [*([] if where is None else [where]), *needed])
+
+
+def certainly_known(where: Node | None) -> frozenset[str]:
+    """The columns of which no row that meets a condition misses a cell, as the condition itself says.
+
+    Args:
+        where: the condition; None for all rows.
+
+    >>> from sulq.queries.expressions import col, known
+    >>> sorted(certainly_known(known("cost") & (col("age") > 5) & known("born")))
+    ['born', 'cost']
+    """
+    if isinstance(where, And):
+        return certainly_known(where.left) | certainly_known(where.right)
+    return frozenset([where.name]) if isinstance(where, Known) else frozenset()
+
+
+def _summed_columns(value: Node, scope: Scope) -> list[str]:
+    """The columns that a number is made of, other than by conditions, groups and features."""
+    if isinstance(value, Column):
+        return [value.name] if drops(scope.schema[value.name]) else []
+    facts = scope.facts(value)
+    if isinstance(value, Scaled) or not isinstance(facts, Number) or facts.flag:
+        return []
+    apart = [getattr(value, name, None) for name in READ_AS_THEY_ARE]
+    numbers = [child for child in children(value) if not any(child is each for each in apart)]
+    return list(dict.fromkeys(name for child in numbers for name in _summed_columns(child, scope)))

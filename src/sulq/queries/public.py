@@ -1,0 +1,26 @@
+"""Public values in an expression: lists of them, and lists of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.queries.expressions import Constant
+
+
+def public_numbers(values: object) -> tuple[float, ...]:
+    """Public numbers, all finite."""
+    constants = [Constant(value).constant for value in public_list(values)]
+    for constant in constants:
+        if isinstance(constant, str):
+            raise QueryError(f"a number is needed here, not {constant!r}")
+    return tuple(constants)  # type: ignore[arg-type]
+
+
+def public_list(values: object) -> tuple[Any, ...]:
+    """A list of public values, as a tuple."""
+    if not isinstance(values, tuple | list | np.ndarray):
+        raise QueryError(f"a list is needed here, not {values!r}")
+    return tuple(values)

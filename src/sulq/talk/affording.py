@@ -1,0 +1,27 @@
+"""Whether a run can be paid to its end: half of it would cost half, and teach nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sulq.queries.rounds import Ahead, Round
+from sulq.talk.offer import Offer
+
+
+def needed_for(offer: Offer, round_: Round, ahead: Ahead) -> Fraction:
+    """What must be left for a run to be paid to its end, in the unit of the budget.
+
+    Args:
+        offer: what a round costs.
+        round_: the round that is asked next.
+        ahead: what this round and all later ones may cost.
+
+    >>> import sulq
+    >>> offer = sulq.randhie().curator(epsilon=1).offer
+    >>> needed_for(offer, Round([sulq.count()], share=0.1), Ahead(share=Fraction(1, 2)))
+    Fraction(1, 2)
+    """
+    cost = offer.cost(round_)
+    if ahead.share is not None and offer.unit != "queries":
+        cost = max(cost, ahead.share * offer.allowance * offer.total)
+    return cost + sum((offer.cost(other) for other in ahead.later), ahead.reserve)

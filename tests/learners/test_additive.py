@@ -1,0 +1,196 @@
+"""Additive models: what they learn, under which oracles, and how far their error bars can be trusted."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.learners.attributes_in_bins import public_edges
+from sulq.queries.expressions import Column
+
+ROWS = 4000
+SCHEMA = {
+    "age": sulq.Integer(0, 99),
+    "pay": sulq.Real(0, 1e6),
+    "town": sulq.Category(["x", "y", "z"], missing="x"),
+    "sick": sulq.Boolean(),
+    "plan": sulq.Category(["full", "some", "none"], missing="none"),
+    "cost": sulq.Real(0, 100),
+}
+
+
+@cache
+def people(rows: int = ROWS) -> sulq.Source:
+    return sulq.open(table(rows), SCHEMA, threads=1)
+
+
+@cache
+def table(rows: int = ROWS) -> dict[str, Any]:
+    rng = np.random.default_rng(2)
+    age, town = rng.integers(0, 100, rows), rng.integers(0, 3, rows)
+    pay = rng.exponential(2000, rows)
+    score = (age - 50) / 12 + np.array([-1.0, 0.0, 1.0])[town] - 0.5
+    sick = rng.random(rows) < 1 / (1 + np.exp(-score))
+    plan = np.where(rng.random(rows) < 0.2, "some", np.where(age > 60, "full", "none"))
+    cost = (20 + 0.4 * age + 10 * town + rng.normal(0, 5, rows)).clip(0, 100)
+    return {
+        "age": age,
+        "pay": pay,
+        "town": np.array(list("xyz"))[town],
+        "sick": sick,
+        "plan": plan,
+        "cost": cost,
+    }
+
+
+def accuracy(model: Any, label: str) -> float:
+    return float(np.mean(model.predict(table()) == table()[label]))
+
+
+@pytest.mark.parametrize("promise", [{}, {"delta": "1e-6"}], ids=["pure", "approximate"])
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_it_learns_two_classes_three_classes_and_numbers(promise: dict[str, str], neighbours: Any) -> None:
+    def curator() -> sulq.Curator:
+        return people().curator(epsilon=8, **promise, neighbours=neighbours)
+
+    features = ["age", "town"]
+    assert accuracy(sulq.Additive("sick", features).learn(curator()), "sick") > 0.78
+    assert accuracy(sulq.Additive("plan", features).learn(curator()), "plan") > 0.75
+    cost = sulq.Additive("cost", features).learn(curator())
+    assert np.mean(np.abs(cost.predict(table()) - table()["cost"])) < 7
+
+
+def test_likelihoods_are_those_of_the_classes_and_add_up_to_1() -> None:
+    model = sulq.Additive("plan", ["age", "town"]).learn(people().exact())
+    likely = model.predict_proba(table())
+    assert model.classes == ("full", "some", "none")
+    assert np.allclose(likely.sum(axis=1), 1) and (likely >= 0).all()
+    shares = [np.mean(table()["plan"] == each) for each in model.classes]
+    assert np.allclose(likely.mean(axis=0), shares, atol=0.03)
+    with pytest.raises(sulq.QueryError, match="cost is a number"):
+        sulq.Additive("cost").learn(people().exact()).predict_proba(table())
+
+
+def test_its_mistakes_can_be_counted_by_a_query() -> None:
+    for label in ("sick", "plan"):
+        model = sulq.Additive(label, ["age", "town"], refinements=1).learn(people().exact())
+        [answer] = people().exact().ask(sulq.Round([sulq.error_rate(model, label)]))
+        assert answer.value == pytest.approx(1 - accuracy(model, label))
+
+
+def test_a_label_may_be_an_expression_and_is_then_no_feature() -> None:
+    model = sulq.Additive(sulq.col("age") > 60).learn(people().exact())
+    assert "age" not in {effect.name for effect in model.effects}
+    assert model.effects[0].name in ("pay", "town", "sick", "plan", "cost")
+
+
+ORACLES: dict[str, Any] = {
+    "exact": lambda: people().exact(),
+    "crowd": lambda: people().crowd(epsilon=4),
+    "sample": lambda: people().sample(),
+    "zero-concentrated": lambda: people().curator(rho=1),
+}
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_every_oracle_teaches_it(name: str) -> None:
+    model = sulq.Additive("sick", ["age", "town"], refinements=1).learn(ORACLES[name]())
+    assert accuracy(model, "sick") > 0.45
+    assert np.isfinite(model.predict_proba(table())).all()
+
+
+def test_a_tiny_budget_says_the_majority_and_nothing_else() -> None:
+    rows = {"a": np.arange(600) % 2 == 0, "y": np.arange(600) % 20 == 0}
+    few = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    model = sulq.Additive("y").learn(few.curator(epsilon="0.02"))
+    assert model.effects == () and model.origin.rounds == 2
+    strong = sulq.Additive("y").learn(few.curator(epsilon="0.05", delta="1e-3"))
+    assert not strong.predict(rows).any(), "19 of 20 rows have the other label"
+
+
+def test_a_run_spends_its_share_and_no_more() -> None:
+    for share in (1, "1/2"):
+        curator = people().curator(epsilon=1)
+        sulq.Additive("sick", share=share).learn(curator)
+        assert curator.ledger.spent == Fraction(share)
+    hopeless = people(20).curator(epsilon="1/100")
+    sulq.Additive("sick").learn(hopeless)
+    assert hopeless.ledger.spent == Fraction(1, 100)
+
+
+def test_a_finished_run_is_answered_from_its_ledger(tmp_path: Any) -> None:
+    curator = people().curator(epsilon=1, delta="1e-6", ledger=tmp_path / "ledger")
+    learner = sulq.Additive("sick", ["age", "town"])
+    first, spent = learner.learn(curator), curator.ledger.spent
+    assert learner.learn(curator) == first and curator.ledger.spent == spent
+    assert pickle.loads(pickle.dumps(first)) == first
+    assert sulq.Hypothesis.from_json(first.to_json()) == first
+
+
+def test_effects_are_0_on_average_and_error_bars_are_finite() -> None:
+    model = sulq.Additive("sick").learn(people().curator(epsilon=2))
+    for effect in model.effects:
+        added, shares = np.array(effect.added)[:, 0], np.array(effect.shares)
+        assert shares.sum() == pytest.approx(1) and abs(added @ shares) < 0.01
+        assert np.isfinite(effect.deviations).all()
+
+
+def test_error_bars_hold_the_effects_that_exact_answers_give() -> None:
+    """12 runs of 9 effects each: 95 % are stated. Fewer than 85 % would be 17 or more of 108 outside, which at
+    5 % has a chance below 10^-4; error bars half as wide would hold about 67 %."""
+    learner = sulq.Additive("sick", ["age", "town", "plan"], bins={"age": [33, 66]})
+    exact = learner.learn(people().exact())
+    inside = []
+    for _ in range(12):
+        model = learner.learn(people().curator(epsilon=2, delta="1e-6"))
+        for noisy, true in zip(model.effects, exact.effects, strict=True):
+            radii = 1.96 * np.array(noisy.deviations)
+            inside.append(np.abs(np.array(noisy.added) - np.array(true.added)) <= radii)
+    assert np.mean(np.concatenate(inside)) > 0.85
+
+
+def test_bins_come_from_public_bounds_and_are_finer_near_zero() -> None:
+    edges = public_edges(-100.0, 1000.0, False)
+    assert 0.0 in edges and edges == sorted(set(edges))
+    near = [edge for edge in edges if 0 < edge < 10]
+    assert len(near) > 50
+    assert public_edges(0, 9, True) == [float(edge) for edge in range(1, 10)]
+    assert public_edges(3.0, 3.0, False) == []
+
+
+REFUSALS: list[tuple[Any, str]] = [
+    (lambda: sulq.Additive("nobody"), "no column 'nobody'"),
+    (lambda: sulq.Additive("sick", ["sick"]), "sick"),
+    (lambda: sulq.Additive("sick", bins={"town": [1]}), "town"),
+    (lambda: sulq.Additive("sick", refinements=-1), "refinements"),
+    (lambda: sulq.Additive("sick", share=2), "share"),
+    (lambda: sulq.Additive(sulq.clip("cost", 0, 50) * 0), "can only have one value"),
+    (lambda: sulq.Additive(sulq.vector("age", "pay")), "is a vector"),
+]
+
+
+@pytest.mark.parametrize(("make", "said"), REFUSALS, ids=[said for _, said in REFUSALS])
+def test_what_cannot_be_learned_is_refused_before_a_row_is_read(make: Any, said: str) -> None:
+    with pytest.raises(sulq.SulqError, match=said):
+        next(make().rounds(sulq.Schema(SCHEMA)))
+
+
+def test_words_take_neighbouring_intervals_together_and_name_what_matters_first() -> None:
+    learner = sulq.Additive("sick", ["age", "town"])
+    model = learner.learn(people().curator(epsilon=2, delta="1e-6"))
+    first, *lines = model.describe().splitlines()
+    assert first.startswith("log-odds of sick: ") and lines[0].startswith("  age: below ")
+    assert all(line.count("±") <= 8 for line in lines)
+    assert isinstance(model.effects[0].code, Column) or model.effects[0].code.wire == "bins"
+
+
+def test_the_picture_has_stairs_for_numbers_and_bars_for_categories() -> None:
+    picture = sulq.Additive("sick", ["age", "town"]).learn(people().curator(epsilon=2)).picture()
+    assert "lines and bands: 1.96 standard deviations" in picture
+    assert ">age<" in picture and ">town<" in picture and "nan" not in picture
