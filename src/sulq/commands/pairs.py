@@ -17,6 +17,7 @@ from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.hypotheses.pairs.release import PairsRelease
 from sulq.learners.pairs import Pairs
 from sulq.runs.files import write_whole
+from sulq.runs.synthetic_report import synthetic_report
 from sulq.schema import Schema
 from sulq.talk.columns import csv_text
 
@@ -93,7 +94,7 @@ def add_synthesize(commands: Any) -> None:
         description="Draw rows that nobody is behind from a release of `sulq learn pairs`, and say how far "
         "their tables are from the published ones. Only the release is read: no data, no ledger, and nothing "
         "is spent. Whoever may see the release may see the rows.",
-        epilog="example: sulq synthesize release.json --rows 10000 --out rows.csv",
+        epilog="example: sulq synthesize release.json --rows 10000 --out rows.csv --report rows.html",
     )
     parser.add_argument("release", help="what `sulq learn pairs --json` wrote")
     parser.add_argument("--rows", type=int, required=True, metavar="N", help="how many rows to draw")
@@ -106,6 +107,9 @@ def add_synthesize(commands: Any) -> None:
     )
     parser.add_argument(
         "--differences", metavar="FILE", help="write a CSV file that compares every published table"
+    )
+    parser.add_argument(
+        "--report", metavar="FILE", help="write a page that compares every published count, with a picture"
     )
     parser.set_defaults(run=synthesize)
 
@@ -129,9 +133,12 @@ def synthesize(options: argparse.Namespace, console: Console) -> None:
         rows.to_parquet(options.out)
     if options.differences is not None:
         write_whole(options.differences, csv_text(rows.differences()))
+    if options.report is not None:
+        title = f"Synthetic rows of {Path(options.release).stem}"
+        write_whole(options.report, synthetic_report(rows, release.origin, title))
     console.print(Text(rows.report()), soft_wrap=True)
     promise = "none is known" if release.origin is None else release.origin.promise
     console.print(Text(f"privacy: that of the release, {promise}; nothing was spent"), soft_wrap=True)
-    for path in (options.out, options.differences):
+    for path in (options.out, options.differences, options.report):
         if path is not None:
             console.print(Text(f"written: {path}"), soft_wrap=True)

@@ -1,26 +1,34 @@
-"""Linear models: a number as a weighted sum of others."""
+"""Linear models: a number as a weighted sum of others, and of what the values of categories add."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
+from sulq.dates import Date
 from sulq.errors import QueryError
-from sulq.hypotheses.halfspace import score
+from sulq.hypotheses.effect import SURELY, Effect
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.hypotheses.measures import bounds_of
+from sulq.hypotheses.target import kept_between
 from sulq.pictures import measured
+from sulq.queries.arithmetic import Add
 from sulq.queries.attributes import interval
-from sulq.queries.cases import clip
-from sulq.queries.expressions import Column
+from sulq.queries.expressions import Column, Constant
+from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
+from sulq.queries.vectors import features
+from sulq.schema import Boolean
 
-SURELY = 1.96
-"""So many standard deviations are 95 % of a bell curve."""
+DRAWN = 12
+"""How many values of a category are worth drawing."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(Hypothesis):
     """A number as a weighted sum of numbers and truth values, kept within its public bounds.
+
+    Values of categories add what they add, 0 on average.
 
     Args:
         schema: what is public about the columns.
@@ -29,7 +37,8 @@ class LinearModel(Hypothesis):
         features: the columns that it is predicted by.
         coefficients: by how much the target grows where a feature grows by 1.
         deviations: one standard deviation of the error that noise makes in each coefficient.
-        intercept: the target where all features are 0.
+        intercept: the target where all features are 0, before categories add anything.
+        effects: what the values of each category add.
 
     >>> import sulq
     >>> schema = sulq.Schema({"years": sulq.Real(0, 50), "pay": sulq.Real(0, 200)})
@@ -47,16 +56,25 @@ class LinearModel(Hypothesis):
     coefficients: tuple[float, ...]
     deviations: tuple[float, ...]
     intercept: float
+    effects: tuple[Effect, ...] = ()
 
     @property
     def expression(self) -> Node:
-        ends = [interval(self.schema, name) for name in self.features]
-        halves = [(high - low) / 2 for low, high in ends]
-        weights = [coefficient * half for coefficient, half in zip(self.coefficients, halves, strict=True)]
-        middles = [(low + high) / 2 for low, high in ends]
-        middle = self.intercept + sum(c * m for c, m in zip(self.coefficients, middles, strict=True))
+        terms: list[Node] = [Constant(self.intercept)]
+        for name, coefficient in zip(self.features, self.coefficients, strict=True):
+            terms.append(self._term(name, coefficient))
+        terms += [Lookup(effect.code, effect.added) for effect in self.effects]
         low, high = bounds_of(self.schema, Column(self.target))
-        return clip(score(self.features, (*weights, middle)), low, high)
+        return kept_between(self.schema, reduce(Add, terms), low, high)
+
+    def _term(self, name: str, coefficient: float) -> Node:
+        kind = self.schema[name]
+        if isinstance(kind, Boolean):
+            return Lookup(Column(name), ((0.0,), (coefficient,)))
+        if isinstance(kind, Date):
+            low, high = interval(self.schema, name)
+            return features(name) * (coefficient * (high - low) / 2) + coefficient * (low + high) / 2
+        return Column(name) * coefficient
 
     def describe(self) -> str:
         terms = [
@@ -65,7 +83,9 @@ class LinearModel(Hypothesis):
                 self.features, self.coefficients, self.deviations, strict=True
             )
         ]
-        return f"{self.target} = {self.intercept:.4g}{''.join(terms)}".replace("= -", "= −")
+        whole = f"{self.target} = {self.intercept:.4g}{''.join(terms)}".replace("= -", "= −")
+        lines = [f"  {effect.name}: {effect.told(self.schema, 0)}" for effect in self.effects]
+        return "\n".join([f"{whole}, and" if lines else whole, *lines])
 
     def picture(self) -> str:
         bars = []
@@ -78,9 +98,13 @@ class LinearModel(Hypothesis):
                 measured.MeasuredBar(name, value, value - radius, value + radius, abs(value) > radius)
             )
         title = f"how far {self.target} moves between a feature's bounds"
-        return measured.picture(title, [measured.MeasuredPanel(self.target, tuple(bars))], 30, self._caption)
+        panels = [measured.MeasuredPanel(self.target, tuple(bars))] if bars else []
+        effects = [effect.panel(self.schema, 0, effect.name) for effect in self.effects]
+        return measured.picture(title, [*panels, *effects], DRAWN, self._caption)
 
     def _check(self) -> None:
         if not len(self.features) == len(self.coefficients) == len(self.deviations):
             raise QueryError("a linear model has a coefficient and a deviation for each feature")
+        for effect in self.effects:
+            effect.check(self.schema, 1)
         super()._check()

@@ -9,6 +9,7 @@ import numpy as np
 
 from sulq.effects.layout import Floats
 from sulq.hypotheses.pairs.agreement import Pair
+from sulq.hypotheses.pairs.inside import UNLIKELY, seen_blocks
 from sulq.learners.attributes_in_bins import Attribute
 from sulq.queries.codes import Bins
 from sulq.simplex import nearest_distribution
@@ -46,6 +47,7 @@ class ForetoldNoise:
         sums = [float(np.sum(answer.value)) for answer in counts]
         self.rows = max(1.0, float(rows.value) if rows.deviation == 0 else float(np.mean(sums)))
         self.off = float(np.mean([answer.deviation for answer in counts]))
+        self.bound = float(np.mean([answer.radius(UNLIKELY) for answer in counts]))
         self._power = float(counts[0].law.power)
         self._dearer = float(paid / left) / len(counts)
 
@@ -68,10 +70,14 @@ class ForetoldNoise:
         """
         if not attribute.ordered:
             return attribute
+        blocks = seen_blocks(counts, self.bound)
         if self.off * attribute.size**0.5 > LOST * self.rows:
-            return _even(attribute)
+            return _around(attribute, blocks)
         # In many empty bins noise alone adds up to many rows, if what is negative is just left away.
-        counts = nearest_distribution(counts, self.rows)
+        seen = slice(blocks[0][0], blocks[-1][1]) if blocks else slice(None)
+        positive = np.zeros_like(counts)
+        positive[seen] = nearest_distribution(counts[seen], self.rows)
+        counts = positive
         least = max(self._least(counts, many), IN_A_BIN * self.of(many), SURE * self.off)
         groups = attribute.groups(counts, least)
         if groups[-1] == 0:  # no bin has enough rows: two halves say more than nothing
@@ -114,6 +120,14 @@ class ForetoldNoise:
 
     def _drowned(self, cells: int, many: int, part: float = DROWNED) -> bool:
         return self.rows < part * self.of(many) * cells
+
+
+def _around(attribute: Attribute, blocks: list[tuple[int, int]]) -> Attribute:
+    """An attribute with edges where rows begin and end to be seen; evenly cut if none are seen."""
+    inside = {place for block in blocks for place in block} - {0, attribute.size}
+    if not inside:
+        return _even(attribute)
+    return attribute.coarser(np.cumsum([place in inside for place in range(attribute.size)]))
 
 
 def _even(attribute: Attribute) -> Attribute:

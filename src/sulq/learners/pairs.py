@@ -13,7 +13,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.pairs.agreement import Pair, pairs_of
 from sulq.hypotheses.pairs.columns import PairsColumn
 from sulq.hypotheses.pairs.release import PairsRelease, PairsTable
-from sulq.learners.attributes_in_bins import Attribute, attributes
+from sulq.learners.attributes_in_bins import Attribute, attributes, public_edges
 from sulq.learners.foretold import MOST_CELLS, ForetoldNoise
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
@@ -23,16 +23,18 @@ from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.query import Query, count
 from sulq.queries.rounds import Round
-from sulq.schema import Schema
+from sulq.schema import Boolean, Category, Integer, Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
 
-COUNTS, CHOICES = Fraction(1, 10), Fraction(1, 4)
+COUNTS, CHOICES = Fraction(1, 5), Fraction(1, 4)
 """The parts of the budget for the counts of each column, and for choosing pairs where there are too many."""
 ROWS_WEIGHT = Fraction(1, 10)
 """For the number of all rows, which is free where it is public: elsewhere it gets little of the budget."""
 EMPHASIS = Fraction(2)
 """How much more the tables with the label count."""
+A_HALVING, HALVINGS = 4, 24
+"""Edges where numbers are counted alone: for each halving of the distance from 0, and how many halvings."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +107,13 @@ class Pairs(Learner[PairsRelease]):
     def _attributes(self, schema: Schema) -> tuple[Attribute, ...]:
         if self.columns is not None:
             column_names(distinct(schema, self.columns, "columns", "column"), schema)
-        given = attributes(schema, Constant(1), self.columns, self.bins)
+        given = [
+            each if _name(each) in self.bins else _finer(schema, each)
+            for each in attributes(schema, Constant(1), self.columns, self.bins)
+        ]
         if len(given) < 2:
             raise QueryError("pairs need at least two columns that can vary")
-        return given
+        return tuple(given)
 
     def _wanted(self, names: Sequence[str]) -> list[Pair]:
         """The pairs that may be asked for."""
@@ -163,6 +168,15 @@ class _Partner:
     def pair(self, answer: Answer) -> Pair:
         """The pair that was chosen."""
         return _sorted(self.place, self.others[int(answer.value)])
+
+
+def _finer(schema: Schema, attribute: Attribute) -> Attribute:
+    """A number with the public edges that it is counted alone with; anything else as it is."""
+    kind = schema[_name(attribute)]
+    if not attribute.ordered or isinstance(kind, Category | Boolean):
+        return attribute
+    edges = public_edges(kind.low, kind.high, isinstance(kind, Integer), A_HALVING, HALVINGS)
+    return Attribute(Bins(Column(_name(attribute)), tuple(edges)), len(edges) + 1, True)
 
 
 def _sorted(one: int, other: int) -> Pair:

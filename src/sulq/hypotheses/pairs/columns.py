@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sulq.effects.layout import Floats
 from sulq.errors import QueryError
 from sulq.hypotheses.pairs.agreement import Agreement, Pair
+from sulq.hypotheses.pairs.inside import UNLIKELY, rows_inside
 from sulq.hypotheses.pairs.positive import PositiveTables
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column
@@ -19,7 +20,6 @@ from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.schema import Boolean, Category, Integer, Schema
-from sulq.simplex import nearest_distribution
 from sulq.talk.answers import Answer
 
 
@@ -115,16 +115,20 @@ class PairsFacts:
 
     def within(self, place: int) -> Floats:
         """For each count of a column alone, how many rows it stands for: positive, as the tables have it."""
-        column, margin = self.columns[place], self.positive.margins[place]
-        # All counts are made positive together: in a few of them noise would look like rows.
-        fine = nearest_distribution(column.counts.value, self.positive.total)
-        sums = np.bincount(column.groups, weights=fine)
-        members = np.bincount(column.groups)
-        even = (margin / members)[column.groups]
-        known = (sums > 0)[column.groups]
-        return np.asarray(
-            np.where(known, fine * (margin / np.where(sums > 0, sums, 1.0))[column.groups], even)
-        )
+        return self._within[place]
+
+    @cached_property
+    def _within(self) -> list[Floats]:
+        every = []
+        for place, (column, margin) in enumerate(zip(self.columns, self.positive.margins, strict=True)):
+            if not column.fine:
+                every.append(margin)
+                continue
+            low, high = self.intervals(place)
+            counts = np.asarray(column.counts.value, dtype=np.float64)
+            noise = float(np.max(column.counts.deviation)), float(np.max(column.counts.radius(UNLIKELY)))
+            every.append(rows_inside(counts, column.groups, margin, (high - low).clip(min=1e-12), *noise))
+        return every
 
     def intervals(self, place: int) -> tuple[Floats, Floats]:
         """Where the intervals of a number begin and end, between which its rows were counted."""

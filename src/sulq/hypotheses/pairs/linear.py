@@ -1,19 +1,30 @@
-"""Linear regression from tables of pairs: second moments, with a ridge as large as their noise."""
+"""Linear regression from tables of pairs: the effect of a number is a slope, that of a category is free."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from sulq.effects.estimate import Estimate, Spread
 from sulq.effects.layout import Floats
 from sulq.errors import QueryError
+from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.pairs.columns import PairsFacts
-from sulq.queries.attributes import interval
+from sulq.hypotheses.pairs.label_sums import LabelSums
+from sulq.hypotheses.target import Target
+from sulq.queries.expressions import Column
 from sulq.schema import Boolean, Category
+
+STEPS = 12
+"""How often the gradient is taken anew: where columns say the same, each step goes a part of the way."""
+SLOPE = 0.1
+"""The usual square of a slope, both numbers in units of their standard deviations."""
 
 
 def linear(facts: PairsFacts, target: str) -> LinearModel:
-    """The linear model for a number by all other numbers and truth values.
+    """The linear model for a number by all other columns.
 
     Args:
         facts: what a release says.
@@ -24,59 +35,62 @@ def linear(facts: PairsFacts, target: str) -> LinearModel:
         raise QueryError(
             f"column {target!r} is no number: .additive({target!r}) tells how likely its values are"
         )
-    places = [
-        other
-        for other in sorted(facts.beside(place))
-        if not isinstance(facts.schema[facts.names[other]], Category)
-    ]
-    if not places:
-        raise QueryError(f"there is no table of {target!r} and another number or truth value in this release")
-    moments, noise, means = _moments(facts, [*places, place])
-    inside, across = moments[:-1, :-1], moments[:-1, -1]
-    # Noise alone gives a symmetric matrix an eigenvalue of twice the root of its size times its deviation.
-    ridge = 2 * float(np.sqrt(noise[:-1, :-1].mean() * len(places)))
-    inverse = np.linalg.inv(inside + (ridge + 1e-9) * np.eye(len(places)))
-    weights = inverse @ across
-    errors = noise[:-1, -1] + noise[:-1, :-1] @ weights**2
-    deviations = np.sqrt(np.diag((inverse * errors) @ inverse))
-    ends = np.array(
-        [interval(facts.schema, facts.names[each]) for each in (*places, place)], dtype=np.float64
-    )
-    middles, halves = ends.sum(axis=1) / 2, (ends[:, 1] - ends[:, 0]) / 2
-    scale = halves[-1] / halves[:-1]
-    coefficients = weights * scale
-    average = middles + halves * means
+    sums = LabelSums(facts, Target(facts.schema, Column(target)), place)
+    sums.check()
+    estimate = _with_slopes(sums, sums.begun(0))
+    for _ in range(STEPS):
+        estimate = sums.refined(0, estimate, sums.expected(estimate.effects))
+    return _published(sums, estimate)
+
+
+def _published(sums: LabelSums, estimate: Estimate) -> LinearModel:
+    names, slopes, errors, categories = [], [], [], []
+    added, off = sums.deviation * estimate.effects, sums.deviation * estimate.deviations
+    intercept, facts = sums.average, sums.facts
+    for feature, part in zip(sums.features, sums.layout.slices, strict=True):
+        middle = float(np.average(added[part], weights=sums.counts[part]))
+        intercept += middle
+        if isinstance(facts.schema[facts.names[feature]], Category):
+            shares = tuple((sums.counts[part] / sums.counts[part].sum()).tolist())
+            effects = tuple((number,) for number in (added[part] - middle).tolist())
+            deviations = tuple((number,) for number in off[part].tolist())
+            categories.append(Effect(Column(facts.names[feature]), shares, effects, deviations))
+            continue
+        values, _ = facts.means(feature)
+        average = float(np.average(values, weights=sums.counts[part]))
+        # All values lie on one line, so that the furthest one tells the slope best.
+        furthest = int(np.argmax(np.abs(values - average)))
+        slope = float((added[part] - middle)[furthest] / (values - average)[furthest])
+        names.append(facts.names[feature])
+        slopes.append(slope)
+        errors.append(float(off[part][furthest] / abs(values - average)[furthest]))
+        intercept -= slope * average
     return LinearModel(
         facts.schema,
         None,
-        target,
-        tuple(facts.names[each] for each in places),
-        tuple(coefficients.tolist()),
-        tuple((deviations * scale).tolist()),
-        float(average[-1] - coefficients @ average[:-1]),
+        facts.names[sums.place],
+        tuple(names),
+        tuple(slopes),
+        tuple(errors),
+        intercept,
+        tuple(categories),
     )
 
 
-def _moments(facts: PairsFacts, places: list[int]) -> tuple[Floats, Floats, Floats]:
-    """Covariances of columns scaled to [−1, 1], the variance of their noise, and the averages."""
-    many, total = len(places), facts.positive.total
-    worth, squares, means = [], np.zeros(many), np.zeros(many)
-    for which, place in enumerate(places):
-        low, high = interval(facts.schema, facts.names[place])
-        middle, half = (low + high) / 2, (high - low) / 2
-        values, square = facts.means(place)
-        average = float(values @ facts.positive.margins[place]) / total
-        worth.append((values - middle) / half)
-        means[which] = (average - middle) / half
-        squares[which] = max(1e-9, square - average**2) / half**2
-    moments, noise = np.diag(squares), np.zeros((many, many))
-    for i in range(many):
-        for j in range(i):
-            pair = min(places[i], places[j]), max(places[i], places[j])
-            if pair in facts.agreement.pairs:
-                one, other = worth[i] - means[i], worth[j] - means[j]
-                table = facts.positive.table(places[i], places[j])
-                moments[i, j] = moments[j, i] = one @ table @ other / total
-                off = facts.agreement.table_law(pair).deviation / total
-                noise[i, j] = noise[j, i] = off**2 * float((one**2).sum() * (other**2).sum())
-    return moments, noise, means
+def _with_slopes(sums: LabelSums, estimate: Estimate) -> Estimate:
+    """The estimate once the effects of numbers and truth values are slopes."""
+    spreads = [estimate.spreads[0]]
+    for feature, part in zip(sums.features, sums.layout.slices, strict=True):
+        if isinstance(sums.facts.schema[sums.facts.names[feature]], Category):
+            spreads += [spread for spread in estimate.spreads[1:] if spread.part == part]
+        else:
+            values, _ = sums.facts.means(feature)
+            line = _standard(values, sums.counts[part])
+            spreads.append(Spread(part, np.outer(line, line), SLOPE, SLOPE))
+    return replace(estimate, spreads=tuple(spreads))
+
+
+def _standard(values: Floats, counts: Floats) -> Floats:
+    """Numbers, measured from their average in units of their standard deviation."""
+    apart = values - np.average(values, weights=counts)
+    return np.asarray(apart / np.sqrt(np.average(apart**2, weights=counts)))

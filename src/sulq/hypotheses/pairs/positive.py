@@ -47,9 +47,14 @@ class PositiveTables:
 
     @cached_property
     def margins(self) -> list[Floats]:
-        """For each column how many rows have each of its values."""
-        places = range(len(self.agreement.sizes))
-        return [nearest_distribution(self.agreement.margin(place), self.total) for place in places]
+        """For each column how many rows have each of its values, without what noise explains."""
+        margins = []
+        for place, size in enumerate(self.agreement.sizes):
+            even, whole = np.full(size, self.total / size), np.array([self.total])
+            noise = self.agreement.margin_law(place).deviation
+            known = shrunk(self.agreement.margin(place)[np.newaxis], whole, even, noise)
+            margins.append(nearest_distribution(known[0], self.total))
+        return margins
 
     @cached_property
     def tables(self) -> dict[Pair, Floats]:

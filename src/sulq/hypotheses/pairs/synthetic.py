@@ -27,6 +27,25 @@ MANY, FEWEST, MOST = 4, 20_000, 400_000
 
 
 @dataclass(frozen=True, eq=False)
+class ComparedCounts:
+    """Counts of one column, or of two, that are known twice.
+
+    Args:
+        columns: the places of the columns.
+        published: the counts as the release has them.
+        likely: the same, positive and without what noise explains: what rows are drawn by.
+        given: how many synthetic rows there are, scaled to as many rows as the release is about.
+        radius: how far off a published count may be, at 95 % for all of these.
+    """
+
+    columns: tuple[int, ...]
+    published: Floats
+    likely: Floats
+    given: Floats
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
 class SyntheticRows:
     """Rows that nobody is behind, with nearly the tables of a release. `release.sample` draws them.
 
@@ -86,30 +105,43 @@ class SyntheticRows:
         The total variation is half the sum of all differences. It is measured from the tables without what
         noise explains. The error is that of a single count of the release, at 95 % for all counts of a table.
         """
-        names, cells, apart, largest, error = [], [], [], [], []
-        agreed, positive, many = self.facts.agreement, self.facts.positive, max(1, len(self))
-        for place, name in enumerate(self.facts.names):
-            wanted, law = positive.margins[place], agreed.margin_law(place)
-            names.append(name)
-            given = np.bincount(self.codes[:, place], minlength=len(wanted))
-            off = np.abs(given / many - wanted / positive.total)
-            cells.append(off.size)
-            apart.append(float(off.sum() / 2))
-            largest.append(float(off.max()))
-            error.append(law.radius(BETA) / positive.total)
-        for (one, other), wanted in positive.tables.items():
-            names.append(f"{self.facts.names[one]} × {self.facts.names[other]}")
-            given = np.bincount(
-                self.codes[:, one] * wanted.shape[1] + self.codes[:, other], minlength=wanted.size
-            )
-            off = np.abs(given / many - wanted.ravel() / positive.total)
-            cells.append(off.size)
-            apart.append(float(off.sum() / 2))
-            largest.append(float(off.max()))
-            error.append(agreed.table_law((one, other)).radius(BETA) / positive.total)
-        columns: list[list[Any]] = [names, cells, apart, largest, error]
+        many, compared = self.facts.positive.total, self.compared
+        apart = [np.abs(each.given - each.likely) / many for each in compared]
+        columns: list[list[Any]] = [
+            [self.name(each) for each in compared],
+            [off.size for off in apart],
+            [float(off.sum() / 2) for off in apart],
+            [float(off.max()) for off in apart],
+            [each.radius / many for each in compared],
+        ]
         heads = ["counts", "cells", "total variation", "largest difference", "error of the release"]
         return dict(zip(heads, columns, strict=True))
+
+    @cached_property
+    def compared(self) -> tuple[ComparedCounts, ...]:
+        """Every column's counts and every table, as they were published and as these rows have them."""
+        agreed, positive = self.facts.agreement, self.facts.positive
+        every = [
+            ComparedCounts(
+                (place,), agreed.margin(place), positive.margins[place], self._given(place), law.radius(BETA)
+            )
+            for place, law in enumerate(map(agreed.margin_law, range(len(self.facts.columns))))
+        ]
+        for pair, likely in positive.tables.items():
+            radius = agreed.table_law(pair).radius(BETA)
+            every.append(ComparedCounts(pair, agreed.table(pair), likely, self._given(*pair), radius))
+        return tuple(every)
+
+    def name(self, compared: ComparedCounts) -> str:
+        """What a table is called."""
+        return " × ".join(self.facts.names[place] for place in compared.columns)
+
+    def _given(self, *places: int) -> Floats:
+        """How many of these rows have each value, or each two values; scaled to the rows of the release."""
+        sizes = [self.facts.agreement.sizes[place] for place in places]
+        cells = np.ravel_multi_index(tuple(self.codes[:, place] for place in places), sizes)
+        counts = np.bincount(cells, minlength=int(np.prod(sizes))).reshape(sizes)
+        return np.asarray(counts * (self.facts.positive.total / max(1, len(self))))
 
     def report(self, most: int = 10) -> str:
         """How far these rows are from what was published, for people: the tables furthest off.
