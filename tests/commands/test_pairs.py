@@ -10,6 +10,7 @@ import pytest
 import sulq
 from sulq.cli import main
 from sulq.hypotheses import PairsRelease
+from sulq.talk.columns import with_error
 from tests.commands.people import write_people
 
 Captured = pytest.CaptureFixture[str]
@@ -56,6 +57,23 @@ def test_rows_are_drawn_from_a_release_alone(tmp_path: Path, capsys: Captured) -
     shown = capsys.readouterr().out
     assert "200 synthetic rows" in shown and "1e-06" in shown and "nothing was spent" in shown
     assert set(tmp_path.iterdir()) - before == {tmp_path / "rows.csv", tmp_path / "rows.parquet"}
+
+
+def test_a_report_has_every_published_count_beside_the_synthetic_one(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    path, out = release_in(tmp_path), tmp_path / "rows.html"
+    words = ["--rows", "3000", "--out", str(tmp_path / "rows.csv"), "--report", str(out)]
+    assert main(["synthesize", str(path), *words]) == 0
+    assert f"written: {out}" in capsys.readouterr().out.replace("\n", "")
+    release, page = PairsRelease.from_json(path.read_text()), out.read_text()
+    assert page.count("<details>") == len(release.columns) + len(release.tables)
+    assert "<svg" in page and "prefers-color-scheme: dark" in page and "nothing was spent" in page
+    assert "(ε, δ) = (4, 1e-06)" in page
+    for one, other in release.pairs:
+        answer = release.table(one, other)
+        assert f"<summary>{one} × {other}</summary>" in page
+        assert with_error(float(answer.value.ravel()[0]), answer.radius(0.05)) in page
 
 
 def test_differences_of_all_tables_are_written(tmp_path: Path) -> None:

@@ -105,7 +105,9 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "components": Components(SCHEMA, ORIGIN, ("age", "income"), (0.0, 0.125), ((0.6, 0.8),), (0.3,), 0.4),
     "halfspace": Halfspace(SCHEMA, ORIGIN, "old", ("age", "income"), (0.5, 2.0), -1.0, None),
     "halfspace_of_a_category": Halfspace(SCHEMA, None, "plan", ("age",), (0.5,), 0.0, ("full", "some")),
-    "linear": LinearModel(SCHEMA, ORIGIN, "income", ("age", "old"), (3.5, -1.0), (0.25, 0.5), 1e3),
+    "linear": LinearModel(
+        SCHEMA, ORIGIN, "income", ("age", "old"), (3.5, -1.0), (0.25, 0.5), 1e3, EFFECTS[1:]
+    ),
     "dependence": DependenceTree(SCHEMA, ORIGIN, 1, DEPENDENCE),
     "pairs": PairsRelease(SCHEMA, ORIGIN, Answer(10.0), PAIRED, (PairsTable((0, 1), PAIR),)),
     "table": Tabulation(SCHEMA, ORIGIN, (col("old"),), col("age") > 3, MEASURES, True, TABLE),

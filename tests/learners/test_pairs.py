@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 import sulq
+from sulq.hypotheses import AdditiveModel, LinearModel
 from sulq.hypotheses.pairs.release import PairsRelease
 from sulq.talk.answers import Answer
 
@@ -102,14 +104,14 @@ def test_exact_tables_are_those_of_the_rows() -> None:
 
 
 def test_noisy_tables_are_within_their_errors() -> None:
-    """All cells of five tables at once, at β = 0.001 each: a false alarm in 200 runs at most."""
+    """Two tables, at β = 10^-7 each: a false alarm in five million runs at most."""
     made, rows = sulq.Pairs().learn(people().curator(epsilon=1)), frame()
     counted = pd.crosstab(rows["town"], rows["sick"]).to_numpy()
     answer = made.table("town", "sick")
-    assert np.abs(answer.value - counted).max() <= answer.radius(0.001)
+    assert np.abs(answer.value - counted).max() <= answer.radius(1e-7)
     positive = made.table("town", "sick", positive=True)
     assert (positive.value >= 0).all()
-    assert np.abs(positive.value - counted).max() <= positive.radius(0.001)
+    assert np.abs(positive.value - counted).max() <= positive.radius(1e-7)
 
 
 def test_columns_have_the_same_counts_in_all_tables() -> None:
@@ -149,7 +151,7 @@ def test_a_hundred_models_leave_the_ledger_as_it_was(tmp_path: Path) -> None:
 
 
 def test_models_tell_what_the_rows_say() -> None:
-    made, rows = release(), frame()
+    made, rows = release("100"), frame()
     truth = rows["sick"].to_numpy()
     usual = max(truth.mean(), 1 - truth.mean())
     for model in (made.additive("sick"), made.naive_bayes("sick"), made.tree("sick")):
@@ -157,23 +159,71 @@ def test_models_tell_what_the_rows_say() -> None:
         likely = model.predict_proba(rows)
         assert np.allclose(likely.sum(axis=1), 1)
         assert abs(likely[:, 1].mean() - truth.mean()) < 0.08
-    # Where noise hides how far up a wide column goes, the average of its highest bin is a guess: see the page.
-    pay, precise = rows["pay"].to_numpy(), release("10")
-    for number in (precise.additive("pay"), precise.linear("pay")):
+    pay = rows["pay"].to_numpy()
+    for number in (made.additive("pay"), made.linear("pay")):
         left = np.mean((number.predict(rows) - pay) ** 2) / pay.var()
-        assert left < 0.6
+        assert left < 0.2
     town = made.additive("town")
     assert set(town.predict(rows)) <= {"a", "b", "c"}
 
 
-def test_linear_models_of_exact_answers_are_near_least_squares() -> None:
+def test_linear_models_of_exact_answers_are_near_least_squares_categories_included() -> None:
     rows = frame()
     model = exact().linear("pay")
-    columns = [np.ones(ROWS), rows["sick"], rows["age"], -rows["age"] * 360.0]
-    fitted = np.stack(columns[:3], axis=1).astype(float)
+    towns = [rows["town"] == town for town in "bc"]
+    fitted = np.stack([np.ones(ROWS), rows["sick"], rows["age"], *towns], axis=1).astype(float)
     best = fitted @ np.linalg.lstsq(fitted, rows["pay"].to_numpy(), rcond=None)[0]
     square = ((best - rows["pay"]) ** 2).mean()
     assert ((model.predict(rows) - rows["pay"]) ** 2).mean() < 1.05 * square
+
+
+def test_a_linear_model_says_what_a_category_adds_and_comes_back_from_text() -> None:
+    model = exact().linear("pay")
+    assert model.features == ("sick", "age", "born")
+    (town,) = model.effects
+    a, b, c = (row[0] for row in town.added)
+    assert b - a == pytest.approx(5_000, rel=0.1) and abs(c - a) < 500
+    assert "\n  town: b +" in model.describe()
+    for copy in (sulq.Hypothesis.from_json(model.to_json()), pickle.loads(pickle.dumps(model))):
+        assert copy == model
+        assert (copy.predict(frame()[:9]) == model.predict(frame()[:9])).all()
+    with pytest.raises(sulq.QueryError, match="an effect has shares of 3 values, not of 2"):
+        sulq.Hypothesis.of(replace(model, effects=(replace(town, shares=(0.5, 0.5)),)).form)
+
+
+def test_a_model_whose_number_is_never_within_its_bounds_says_the_nearest_bound() -> None:
+    schema = people().schema
+    model = AdditiveModel(schema, None, sulq.col("age"), (5.0,), ())
+    assert model.predict(frame()[:2]).tolist() == [99, 99]
+    line = LinearModel(schema, None, "age", ("sick",), (1.0,), (0.1,), -70.0)
+    assert line.predict(frame()[:2]).tolist() == [0, 0]
+
+
+def test_where_bounds_are_far_wider_than_the_numbers_averages_are_not_pulled_up() -> None:
+    """The bounds are 10,000 times the numbers. The noise of an even spread of rows would be off by far more than
+    100; ε is so large that noise moves the counts by less than a row in 10^6 runs."""
+    rng = np.random.default_rng(3)
+    x = rng.exponential(10, ROWS)
+    rows = {"x": x, "y": 3 * x + rng.exponential(1, ROWS), "z": rng.random(ROWS) < 0.5}
+    kinds = {"x": sulq.Real(0, 100_000), "y": sulq.Real(-1e6, 1e6), "z": sulq.Boolean()}
+    made = sulq.Pairs().learn(sulq.open(rows, kinds).curator(epsilon=100, delta="1e-6"))
+    linear, additive = made.linear("y"), made.additive("y")
+    for model in (linear, additive):
+        off = np.mean((model.predict(rows) - rows["y"]) ** 2) / np.var(rows["y"])
+        assert off < 0.2, off
+    drawn = made.sample(ROWS, seed=1).to_frame("pandas")
+    assert drawn["x"].mean() == pytest.approx(10, rel=0.1) and drawn["x"].max() < 1_000
+
+
+def test_models_of_numbers_are_the_average_where_noise_hides_everything() -> None:
+    """Both columns have nothing to do with each other: what a model explains is noise alone."""
+    rng = np.random.default_rng(4)
+    rows = {"x": rng.random(ROWS), "y": rng.random(ROWS)}
+    kinds = {"x": sulq.Real(0, 1), "y": sulq.Real(0, 1)}
+    for _ in range(3):
+        made = sulq.Pairs().learn(sulq.open(rows, kinds).curator(epsilon=1, delta="1e-6"))
+        for model in (made.linear("y"), made.additive("y")):
+            assert np.mean((model.predict(rows) - rows["y"]) ** 2) < 1.5 * np.var(rows["y"])
 
 
 def test_a_tree_tells_any_of_its_columns() -> None:

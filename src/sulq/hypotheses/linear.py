@@ -105,6 +105,8 @@ class LinearModel(Hypothesis):
     def _check(self) -> None:
         if not len(self.features) == len(self.coefficients) == len(self.deviations):
             raise QueryError("a linear model has a coefficient and a deviation for each feature")
+        if any(deviation < 0 for deviation in self.deviations):
+            raise QueryError("the deviations of a linear model are at least 0")
         for effect in self.effects:
             effect.check(self.schema, 1)
         super()._check()

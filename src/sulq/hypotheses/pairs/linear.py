@@ -11,8 +11,10 @@ from sulq.effects.layout import Floats
 from sulq.errors import QueryError
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.linear import LinearModel
+from sulq.hypotheses.pairs.additive import centred
 from sulq.hypotheses.pairs.columns import PairsFacts
 from sulq.hypotheses.pairs.label_sums import LabelSums
+from sulq.hypotheses.pairs.rehearsed import stretch
 from sulq.hypotheses.target import Target
 from sulq.queries.expressions import Column
 from sulq.schema import Boolean, Category
@@ -37,15 +39,24 @@ def linear(facts: PairsFacts, target: str) -> LinearModel:
         )
     sums = LabelSums(facts, Target(facts.schema, Column(target)), place)
     sums.check()
+
+    def again(others: PairsFacts) -> tuple[Floats, Floats]:
+        other = replace(sums, facts=others)
+        return centred(other, [_fitted(other)])
+
+    return _published(sums, _fitted(sums), stretch(facts, again))
+
+
+def _fitted(sums: LabelSums) -> Estimate:
     estimate = _with_slopes(sums, sums.begun(0))
     for _ in range(STEPS):
         estimate = sums.refined(0, estimate, sums.expected(estimate.effects))
-    return _published(sums, estimate)
+    return estimate
 
 
-def _published(sums: LabelSums, estimate: Estimate) -> LinearModel:
+def _published(sums: LabelSums, estimate: Estimate, wider: float) -> LinearModel:
     names, slopes, errors, categories = [], [], [], []
-    added, off = sums.deviation * estimate.effects, sums.deviation * estimate.deviations
+    added, off = sums.deviation * estimate.effects, wider * sums.deviation * estimate.deviations
     intercept, facts = sums.average, sums.facts
     for feature, part in zip(sums.features, sums.layout.slices, strict=True):
         middle = float(np.average(added[part], weights=sums.counts[part]))
