@@ -24,23 +24,24 @@ from sulq.hypotheses import PairsRelease
 from sulq.hypotheses.pairs.columns import PairsColumn
 from sulq.privacy.conversion import rho_of
 
-RUNS, PEER_RUNS = 5, 3
+RUNS, PEER_RUNS = 5, 1
 EPSILON, DELTA = "1", "1e-6"
 INTERVALS = 10
 """Into so many intervals with about as many real rows each a number is cut to measure distances."""
 PEER_PYTHON = PEERS / ".venv-synthetic" / "bin" / "python"
-PEER_SETTINGS: dict[str, dict[str, Any]] = {"AIM": {"queries": 2}, "MST": {"measure_split": 0.875}}
-"""AIM is told that pairs matter; MST's own split of ρ fails by rounding."""
+PEER_SETTINGS: dict[str, dict[str, Any]] = {"MST": {"measure_split": 0.875}}
+"""MST's own split of ρ, 0.9, fails by rounding. AIM runs by `{"AIM": {"queries": 2}}`, for whoever has hours."""
 
 HEAD = f"""## Pairs
 
 All two-way tables of Adult's columns are published once, by `Pairs(label="income")`; what follows is made of the release alone.
-Mean of {RUNS} runs ± its standard error ({PEER_RUNS} for the peers, which are slow); (ε, δ) = ({EPSILON}, {DELTA}). Four fifths of the rows are
+Mean of {RUNS} runs ± its standard error ({PEER_RUNS} run for the peer, which is slow); (ε, δ) = ({EPSILON}, {DELTA}). Four fifths of the rows are
 learned from, and models are tested on the others. *Distance*: the total variation between a two-way table of as many synthetic
 rows as there are real ones and that of the real rows, mean over all pairs of columns, numbers in about {INTERVALS} intervals with as
-many real rows each. *Boosted*: scikit-learn's `HistGradientBoostingClassifier`, trained on the synthetic rows. The peers are
-OpenDP's, with mbi: they get the bins that `Pairs` found at no cost to them, and numbers inside of a bin are drawn from the real
-rows, which flatters them. Add-remove is their promise.
+many real rows each. *Boosted*: scikit-learn's `HistGradientBoostingClassifier`, trained on the synthetic rows. The peer is MST
+of OpenDP 0.16 with mbi 1.1: it gets the bins that `Pairs` found at no cost to it, and numbers inside of a bin are drawn from the
+real rows, which flatters it. Add-remove is its promise. It was measured apart, on the first of the splits, with bins that an earlier `Pairs` found.
+OpenDP's AIM was given up after an hour on a busy machine, and is not measured: that `Pairs` is ahead of AIM is not shown.
 """
 
 

@@ -40,7 +40,15 @@ def main(job_file: str, codes_file: str, drawn_file: str) -> None:
         .release()
     )
     drawn = table.synthesize(len(rows))
-    np.save(drawn_file, np.stack([drawn[name].to_numpy() for name in names], axis=1))
+    np.save(drawn_file, np.stack([known(drawn[name].to_numpy()) for name in names], axis=1))
+
+
+def known(values: np.ndarray) -> np.ndarray:
+    """A column without the few empty cells that noise makes: they are drawn from the others."""
+    values = values.astype(np.float64)
+    empty = np.isnan(values)
+    values[empty] = np.random.default_rng(0).choice(values[~empty], empty.sum())
+    return values.astype(np.int64)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def _options(parser: Any) -> None:
         "pairs are asked for, but for those that noise would drown",
     )
     bins_option(parser, "found by the counts of a first round, 16 at most")
-    share_option(parser, "a tenth of it counts each column alone, the rest the pairs")
+    share_option(parser, "a fifth of it counts each column alone, the rest the pairs")
 
 
 PAIRS = Command(
