@@ -81,12 +81,15 @@ def test_every_promise_gives_a_release_and_its_models(
     assert made.describe() and made.picture().startswith("<svg") and made.outlook
 
 
-@pytest.mark.parametrize("oracle", ["exact", "crowd", "sample"])
+@pytest.mark.parametrize("oracle", ["exact", "crowd", "sample", "denoised"])
 def test_every_oracle_answers_it(oracle: str) -> None:
     source = people()
-    asked = {"exact": source.exact, "crowd": lambda: source.crowd(epsilon=4), "sample": source.sample}[
-        oracle
-    ]()
+    asked = {
+        "exact": source.exact,
+        "crowd": lambda: source.crowd(epsilon=4),
+        "sample": source.sample,
+        "denoised": lambda: source.curator(epsilon=4).denoised("sick", "0.1"),
+    }[oracle]()
     made = sulq.Pairs(["town", "sick", "age"]).learn(asked)
     assert made.pairs == (("town", "sick"), ("town", "age"), ("sick", "age"))
     assert made.table("town", "sick").value.shape == (3, 2)
@@ -146,7 +149,9 @@ def test_a_hundred_models_leave_the_ledger_as_it_was(tmp_path: Path) -> None:
         assert len(models) + len(rows) > 100
         assert (len(list(ledger.entries())), curator.remaining) == (before, spent)
     for model in models:
-        assert model.origin == made.origin
+        assert made.origin is not None and model.origin is not None
+        assert model.origin.learner == "Pairs, post-processing of a release, no charge"
+        assert replace(model.origin, learner="Pairs") == made.origin
         assert model.origin is not None and model.origin.promise == "ε = 1 (pure)"
 
 

@@ -12,7 +12,7 @@ HUE, GREY = svg.PALETTE[0], svg.FAINT
 
 
 @dataclass(frozen=True)
-class Dot:
+class ScatterDot:
     """A number that is known twice.
 
     Args:
@@ -28,7 +28,7 @@ class Dot:
     words: str
 
 
-def picture(title: str, across: str, up: str, dots: Sequence[Dot], note: str = "") -> str:
+def picture(title: str, across: str, up: str, dots: Sequence[ScatterDot], note: str = "") -> str:
     """A square with all dots, on scales of roots, so that small numbers have room.
 
     Dots in one place are drawn once.
@@ -40,7 +40,7 @@ def picture(title: str, across: str, up: str, dots: Sequence[Dot], note: str = "
         dots: the numbers, as parts of 1; what is below 0 is drawn at 0.
         note: what stands below.
 
-    >>> dots = [Dot(0.5, 0.4, True, "a"), Dot(0.5, 0.4, True, "b")]
+    >>> dots = [ScatterDot(0.5, 0.4, True, "a"), ScatterDot(0.5, 0.4, True, "b")]
     >>> picture("shares", "real", "drawn", dots).count("<circle")
     1
     """

@@ -43,7 +43,7 @@ def synthetic_report(rows: SyntheticRows, origin: Origin | None, title: str) -> 
         f'<p class="soft">drawn by sulq {escape(version("sulq"))} from a release of pairs · written on '
         f"{date.today().isoformat()} · promise of the release: {escape(promise)} · nothing was spent</p>",
         f'<p class="lead">{len(rows):,} synthetic rows. On average {mean:.2f} % of them are in another cell '
-        "than the release has them in.</p>",
+        "than the release has them in, once what noise explains is taken back.</p>",
         f'<div class="picture">{_picture(rows)}</div>',
         "<h2>Every table</h2>",
         _tables(rows),
@@ -63,7 +63,7 @@ def _picture(rows: SyntheticRows) -> str:
             published, given = float(compared.published[cell]), float(compared.given[cell])
             near = abs(published - given) <= compared.radius + 1e-9 * total
             words = f"{name}, {_cell(rows, compared, cell)}: {published:,.0f} and {given:,.0f}"
-            dots.append(scatter.Dot(published / total, given / total, near, words))
+            dots.append(scatter.ScatterDot(published / total, given / total, near, words))
     return scatter.picture("Published and synthetic", "published", "synthetic", dots)
 
 

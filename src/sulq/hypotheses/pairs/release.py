@@ -31,6 +31,8 @@ from sulq.talk.laws import Noise, PlainLaw
 H = TypeVar("H", bound=Hypothesis)
 SURELY = 3.0
 """A table tells of an association if it differs from independence by so many standard deviations of noise."""
+FREE = "post-processing of a release, no charge"
+"""What the origin of a model says that was made of a release."""
 LISTED = 15
 """How many associations are worth listing."""
 
@@ -175,7 +177,8 @@ class PairsRelease(Hypothesis):
 
     def _from_here(self, model: H) -> H:
         """A model that was made of this release, under the promise that the release was made under."""
-        return replace(model, origin=self.origin)
+        origin = self.origin and replace(self.origin, learner=f"{self.origin.learner}, {FREE}")
+        return replace(model, origin=origin)
 
     @property
     def expression(self) -> Node:
@@ -200,15 +203,13 @@ class PairsRelease(Hypothesis):
         return "\n".join([f"It would be {self._size}", *self._noise, *self._absence])
 
     def picture(self) -> str:
-        title = f"Which of {len(self.names)} columns go together"
-        return heat.picture(title, self.names, self._heat, self._caption)
+        return heat.picture("Which columns go together", self.names, self._heat, self._caption)
 
     @property
     def _size(self) -> str:
         cells = sum(table.values.size for table in self.facts.agreement.pairs.values())
-        many = len(self.tables)
-        tables = "table" if many == 1 else "tables"
-        return f"{many:,} {tables} of two of {len(self.columns):,} columns, {cells:,} counts in all."
+        tables = "1 table" if len(self.tables) == 1 else f"{len(self.tables):,} tables"
+        return f"{tables} of two of {len(self.columns):,} columns, {cells:,} counts in all."
 
     @property
     def _noise(self) -> list[str]:
@@ -247,8 +248,8 @@ class PairsRelease(Hypothesis):
             return squares > 1e-9 * positive.total
         # The square of Laplace noise varies more than that of Gaussian noise: its kurtosis is 6, not 3.
         heavy = 5.0 if any(isinstance(each, Noise) and each.family == "laplace" for each in law.laws) else 2.0
-        cells = independent.size
-        return bool(squares / law.deviation**2 > cells + SURELY * (heavy * cells) ** 0.5)
+        most = independent.size + SURELY * (heavy * independent.size) ** 0.5
+        return bool(squares / law.deviation**2 > most)
 
     @cached_property
     def facts(self) -> PairsFacts:
