@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sulq.effects.layout import Floats
 from sulq.hypotheses.pairs.positive import shrunk
 
-UNLIKELY = 0.01
+UNLIKELY = 0.001
 """Rows are seen where noise would show as many anywhere in a column with less than this chance."""
 NEXT = 8
 """A bin whose rows are not seen inside of it has them in so many intervals, next to those that are seen."""
