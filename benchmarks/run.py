@@ -24,6 +24,7 @@ import ledgers
 import linear
 import local
 import measure
+import pairs
 import picture
 import quantiles
 import samplers
@@ -65,6 +66,7 @@ SECTIONS = {
     "trust": trust.section,
     "quantiles": quantiles.section,
     **LEARNERS,
+    "pairs": pairs.section,
     "speed": speed.section,
     "local": local.section,
     "beyond": beyond.section,

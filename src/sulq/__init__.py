@@ -52,6 +52,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.linear import LinearRegression
 from sulq.learners.logistic import LogisticRegression
 from sulq.learners.naive_bayes import NaiveBayes
+from sulq.learners.pairs import Pairs
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
@@ -124,6 +125,7 @@ __all__ = [
     "NaiveBayes",
     "Node",
     "Oracle",
+    "Pairs",
     "Parity",
     "Perceptron",
     "Plan",

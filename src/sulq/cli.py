@@ -17,6 +17,7 @@ from sulq.commands.arguments import add_csv, add_evaluate, add_learn, add_sql, a
 from sulq.commands.check import add_check
 from sulq.commands.keys import add_keys
 from sulq.commands.learn import learn
+from sulq.commands.pairs import add_synthesize
 from sulq.commands.plan import add_plan
 from sulq.commands.serve import add_serve
 from sulq.commands.tables import ledger_tables, schema_table
@@ -123,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     add_check(commands)
     add_learn(commands, learn)
     add_evaluate(commands, learn)
+    add_synthesize(commands)
     add_plan(commands)
     add_serve(commands)
     add_keys(commands)

@@ -41,6 +41,7 @@ LEARNERS = {
         "--confidence",
         "0.9",
     ],
+    "pairs": ["--label", "flu", "--columns", "age,cough,flu"],
     "stump": ["--label", "income == >50K", "--bins", "age=25,51,75"],
 }
 ROUNDS = [name for name in LEARNERS if name not in ("parity", "stump")]
@@ -56,6 +57,7 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
     "perceptron": sulq.hypotheses.Halfspace,
     "conjunction": sulq.hypotheses.Rule,
     "parity": sulq.hypotheses.ParityRule,
+    "pairs": sulq.hypotheses.PairsRelease,
     "stump": sulq.hypotheses.Selected,
 }
 

@@ -13,6 +13,7 @@ from sulq.hypotheses import (
     Centres,
     ChosenModel,
     Components,
+    DependenceTree,
     Effect,
     End,
     Evaluation,
@@ -20,6 +21,7 @@ from sulq.hypotheses import (
     LinearModel,
     LogisticModel,
     Origin,
+    PairsRelease,
     ParityRule,
     ResultSet,
     Rule,
@@ -28,8 +30,11 @@ from sulq.hypotheses import (
     Tabulation,
     Tree,
 )
+from sulq.hypotheses.dependence import Dependence
 from sulq.hypotheses.formulas import FormulaStep
 from sulq.hypotheses.measures import Asked, Measure
+from sulq.hypotheses.pairs.columns import PairsColumn
+from sulq.hypotheses.pairs.release import PairsTable
 from sulq.hypotheses.result_rows import GroupAxis, Order, Output
 from sulq.hypotheses.tree import Split
 from sulq.queries.expressions import Constant
@@ -59,6 +64,15 @@ TABLE = (
     Asked(col("income") - 499_999.25, (0,), (), Answer(np.array([1e6, -0.5]), LAW)),
 )
 MEASURES = (Measure("count"), Measure("quantile", col("age"), 0.5), Measure("mean", col("income")))
+DEPENDENCE = (
+    Dependence(col("old"), None, ((0.25, 0.75),)),
+    Dependence(sulq.bins("age", [18, 65]), 0, ((0.5, 0.25, 0.25), (0.125, 0.125, 0.75))),
+)
+PAIR = Answer(np.array([[5.0, 1.0], [-0.5, 4.0]]), LAW)
+PAIRED = (
+    PairsColumn("old", (), (), Answer(np.array([6.0, 4.0]), LAW)),
+    PairsColumn("age", (18.0, 40.5, 65.0), (40.5,), Answer(np.array([1.0, 3.0, -1.0, 6.0]), LAW)),
+)
 RATIO = (FormulaStep("measure", 2), FormulaStep("number", 2.5), FormulaStep("/"), FormulaStep("round", 1))
 OUTPUTS = (Output("old", 0), Output("n", None, (FormulaStep("measure", 0),)), Output("pay", None, RATIO))
 RESULT = ResultSet(
@@ -143,16 +157,29 @@ KINDS: dict[str, sulq.Hypothesis] = {
     "chosen": ChosenModel(
         SCHEMA, ORIGIN, Rule(SCHEMA, ORIGIN, (col("old"),)).to_json(), 1, 3, Answer(1, Exactly())
     ),
+    "dependence": DependenceTree(SCHEMA, ORIGIN, 1, DEPENDENCE),
+    "pairs": PairsRelease(SCHEMA, ORIGIN, Answer(10.0), PAIRED, (PairsTable((0, 1), PAIR),)),
     "table": Tabulation(SCHEMA, ORIGIN, (col("old"),), col("age") > 3, MEASURES, True, TABLE),
     "result_set": RESULT,
     "masked_parity": MaskedParityRule(
         masked_parity_schema(2), ORIGIN, ("x0", "x1"), "index", "switch", (1, 0), 1
     ),
 }
+LATER = (
+    "table",
+    "result_set",
+    "chosen",
+    "additive",
+    "evaluation",
+    "linear",
+    "logistic",
+    "rule_list",
+    "dependence",
+    "pairs",
+)
 FORMER = {
     name: Path(__file__).with_name("version_0") / f"{name}.json"
     for name in KINDS
-    if name not in ("table", "result_set", "chosen")
-    and not name.startswith(("additive", "evaluation", "linear", "logistic", "rule_list"))
+    if not name.startswith(LATER)
 }
-"""What version 0 wrote to a file. It knew no tables, no evaluations, and no models that came later."""
+"""What version 0 wrote to a file. It knew no tables, no pairs, no evaluations, and no models that came later."""

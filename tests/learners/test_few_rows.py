@@ -50,6 +50,8 @@ LEARNERS: dict[str, Any] = {
         ["town", "a"], sums=["pay"], means=["pay"], shares=["y"], medians=["age", "pay"], whole=True
     ),
     "table of all": sulq.Table(means=["pay"], where=col("a")),
+    "pairs": sulq.Pairs(),
+    "pairs with a label": sulq.Pairs(label="y"),
     "select": sulq.Statement(
         "SELECT town, count(*) AS n, avg(pay), median(age), sum(pay) / sum(age) AS r, quantile_disc(pay, 0.9) "
         "FROM p WHERE a OR b GROUP BY ROLLUP (town) HAVING n < 1e9 ORDER BY r DESC, town"

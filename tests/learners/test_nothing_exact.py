@@ -218,6 +218,7 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),
     (sulq.theory.MaskedParity(["q", "r"], "index", "p", "y", share=1), "1e-9"),
     (sulq.Table(["p", "q"], shares=["y"], medians=["a"], bins={"a": [20, 31]}, margins=True), "1e-9"),
+    (sulq.Pairs(["p", "q", "a", "y"], bins={"a": [20, 31]}), "1e-9"),
     (
         sulq.Statement(
             "SELECT p, q, count(*), sum(a), avg(b), sum(a) / sum(b) AS r, median(a), count(*) FILTER (WHERE y) AS n "

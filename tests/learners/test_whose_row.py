@@ -39,6 +39,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "NaiveBayes": lambda: sulq.NaiveBayes("y"),
     "DecisionList": lambda: sulq.DecisionList("y"),
     "KMeans": lambda: sulq.KMeans(2),
+    "Pairs": lambda: sulq.Pairs(),
     "PCA": lambda: sulq.PCA(1),
     "SVD": lambda: sulq.SVD(1),
     "Perceptron": lambda: sulq.Perceptron("y"),
@@ -87,6 +88,7 @@ def test_by_default_nothing_is_learned_from_whose_row_it_is(
 
 PID = sulq.col("pid")
 NAMED: dict[str, Callable[[], Any]] = {
+    "Pairs": lambda: sulq.Pairs(["pid", "a"]),
     "Table": lambda: sulq.Table(["pid"]),
     "Table's sums": lambda: sulq.Table(sums=["pid"]),
     "Table's quantiles": lambda: sulq.Table(quantiles={"pid": [0.5]}),

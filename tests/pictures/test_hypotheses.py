@@ -18,6 +18,7 @@ from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.centres import Centres
 from sulq.hypotheses.chosen import ChosenModel
 from sulq.hypotheses.components import Components
+from sulq.hypotheses.dependence import Dependence, DependenceTree
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.evaluation import Evaluation
 from sulq.hypotheses.formulas import FormulaStep
@@ -27,6 +28,8 @@ from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.logistic import LogisticModel
 from sulq.hypotheses.measures import Asked, Measure
 from sulq.hypotheses.nothing import Nothing
+from sulq.hypotheses.pairs.columns import PairsColumn
+from sulq.hypotheses.pairs.release import PairsRelease, PairsTable
 from sulq.hypotheses.result_rows import GroupAxis, Output
 from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.rule_list import RuleList
@@ -51,7 +54,8 @@ HOSTILE = (
 
 
 def mixed(names: tuple[str, ...]) -> sulq.Schema:
-    return sulq.Schema({name: sulq.Real(-5, 10) for name in names} | {"sick": sulq.Boolean()})
+    numbers = {name: sulq.Real(-5, 10) for name in (*names, "height")}
+    return sulq.Schema(numbers | {"sick": sulq.Boolean()})
 
 
 def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
@@ -97,6 +101,18 @@ def example(kind: type[Hypothesis], names: tuple[str, ...]) -> Hypothesis:
     if kind is Selected:
         rule = Rule(schema, None, tuple(sulq.col(name) > 1 for name in names))
         return Selected(schema, ORIGIN, rule.expression, rule.describe())
+    if kind is LinearModel:
+        return LinearModel(schema, ORIGIN, "height", names, loadings, tuple(map(abs, loadings)), 0.5)
+    if kind is DependenceTree:
+        root = Dependence(sulq.bins(names[0], [0]), None, ((0.5, 0.5),))
+        rest = [Dependence(sulq.bins(name, [1]), 0, ((0.5, 0.5), (0.25, 0.75))) for name in names[1:]]
+        return DependenceTree(schema, ORIGIN, 0, (root, *rest))
+    if kind is PairsRelease:
+        law = Noise("laplace", Fraction(3), Fraction(1), 4)
+        counts, table = Answer(np.array([40.0, 60.0]), law), Answer(np.array([[35.0, 5.0], [8.0, 52.0]]), law)
+        columns = tuple(PairsColumn(name, (1.0,), (1.0,), counts) for name in (*names, "height"))
+        tables = tuple(PairsTable((place, place + 1), table) for place in range(len(names)))
+        return PairsRelease(schema, ORIGIN, Answer(100.0), columns, tables)
     if kind in (Tabulation, ResultSet):
         schema = sulq.Schema({"is": sulq.Category(list(names), missing=names[0])} | dict(schema))
         measures = (Measure("count"), *(Measure("sum", sulq.col(name)) for name in names))

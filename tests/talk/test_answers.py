@@ -22,6 +22,7 @@ from sulq.local.tails import Bounded, LaplaceMeans
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import BestOf, Gap
 from sulq.talk.columns import html_table
+from sulq.talk.combined import WeightedSums
 from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
 from tests.effort import examples
@@ -164,6 +165,7 @@ LAWS: dict[str, Any] = {
     "ratio": Ratio(((1.0, 7.0), (math.inf, 2.0)), (30.0, 1.0), LAPLACE, LAPLACE, (2, 2)),
     "gap": Gap("exponential", ONE, ONE, True, 3, 2, Fraction(1, 7)),
     "best of": BestOf((COIN, REPORT), (2.0, 6.0)),
+    "weighted sums": WeightedSums((LAPLACE, COIN), (0.5, 2.0), (0.5, 1.0), (1.0, 2.0), 3, -2.0, 0.25),
 }
 
 

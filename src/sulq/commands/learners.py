@@ -10,6 +10,7 @@ from typing import Any
 from sulq.commands.additive import ADDITIVE
 from sulq.commands.command import Command, bins_option, features_option, label_option, share_option
 from sulq.commands.linear import LINEAR
+from sulq.commands.pairs import PAIRS
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.commands.selection import BEYOND, add_selection, selected_conjunction
 from sulq.errors import QueryError
@@ -275,5 +276,6 @@ COMMANDS = (
         _conjunction_options,
         _conjunction,
     ),
+    PAIRS,
     *BEYOND,
 )

@@ -13,15 +13,13 @@ from sulq.errors import QueryError
 from sulq.hypotheses.class_scores import chosen, differs, likelihoods
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.hypothesis import Hypothesis, words
-from sulq.hypotheses.target import Target
+from sulq.hypotheses.target import Target, kept_between
 from sulq.pictures import measured
 from sulq.queries.arithmetic import Add
-from sulq.queries.cases import clip
 from sulq.queries.expressions import Constant
 from sulq.queries.logistic import Logistic
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
-from sulq.queries.scope import scope_of
 from sulq.queries.vectors import vector
 
 BARS = "1.96 standard deviations of noise and sampling, not of what was smoothed away"
@@ -88,7 +86,8 @@ class AdditiveModel(Hypothesis):
     def expression(self) -> Node:
         if self.classes is None:
             low, high = self.target.bounds
-            return clip(self.score, -1.0, 1.0) * ((high - low) / 2) + (low / 2 + high / 2)
+            kept = kept_between(self.schema, self.score, -1.0, 1.0)
+            return kept * ((high - low) / 2) + (low / 2 + high / 2)
         return self._chosen
 
     @property
@@ -159,12 +158,7 @@ class AdditiveModel(Hypothesis):
         if len(self.intercept) != width:
             raise QueryError(f"the intercept of this model has {width} numbers, not {len(self.intercept)}")
         for effect in self.effects:
-            size = scope_of(self.schema).code(effect.code).size
-            if len(effect.shares) != size:
-                raise QueryError(f"an effect has shares of {size} values, not of {len(effect.shares)}")
-            for table in (effect.added, effect.deviations):
-                if len(table) != size or any(len(row) != width for row in table):
-                    raise QueryError(f"an effect has {width} numbers for each of {size} values")
+            effect.check(self.schema, width)
         super()._check()
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.measures import bounds_of
 from sulq.pictures.measured import MeasuredBar, MeasuredPanel
@@ -58,6 +59,20 @@ class Effect:
     @cached_property
     def _table(self) -> NDArray[np.float64]:
         return np.array(self.added, dtype=np.float64).reshape(len(self.shares), -1)
+
+    def check(self, schema: Schema, width: int) -> None:
+        """Refuse what is no effect on so many numbers.
+
+        Args:
+            schema: what is public about the columns.
+            width: how many numbers stand for the label.
+        """
+        size = scope_of(schema).code(self.code).size
+        if len(self.shares) != size:
+            raise QueryError(f"an effect has shares of {size} values, not of {len(self.shares)}")
+        for table in (self.added, self.deviations):
+            if len(table) != size or any(len(row) != width for row in table):
+                raise QueryError(f"an effect has {width} numbers for each of {size} values")
 
     def told(self, schema: Schema, place: int) -> str:
         """What the values add to one of the numbers, in words.

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.hypotheses.measures import bounds_of
+from sulq.hypotheses.target import kept_between
 from sulq.pictures import measured
-from sulq.queries.cases import Clip, clip
+from sulq.queries.cases import Clip
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.facts import Code
 from sulq.queries.lookups import Lookup
@@ -67,6 +68,11 @@ class LinearModel(Hypothesis):
         object.__setattr__(self, "features", tuple(map(_expression, self.features)))
 
     @property
+    def label(self) -> Node:
+        """What is predicted, by the name that it has in all models."""
+        return self.target
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What each feature is called."""
         return tuple(feature_name(self.schema, feature) for feature in self.features)
@@ -75,7 +81,8 @@ class LinearModel(Hypothesis):
     def expression(self) -> Node:
         low, high = bounds_of(self.schema, self.target)
         columns = [(coefficient,) for coefficient in self.coefficients]
-        return clip(weighted(self.schema, self.features, columns, (self.intercept,)), low, high)
+        whole = weighted(self.schema, self.features, columns, (self.intercept,))
+        return kept_between(self.schema, whole, low, high)
 
     def describe(self) -> str:
         terms = [
@@ -110,6 +117,8 @@ class LinearModel(Hypothesis):
     def _check(self) -> None:
         if not len(self.features) == len(self.coefficients) == len(self.deviations):
             raise QueryError("a linear model has a coefficient and a deviation for each feature")
+        if any(deviation < 0 for deviation in self.deviations):
+            raise QueryError("the deviations of a linear model are at least 0")
         super()._check()
 
 
@@ -134,6 +143,16 @@ def feature_name(schema: Schema, feature: Node) -> str:
     if not isinstance(facts, Code) or len(places) != 1:
         return name
     return f"{name} is {facts.levels[places[0]] if facts.levels else places[0]}"
+
+
+def one_hots(choice: Node, size: int) -> list[Node]:
+    """A feature for each value of a choice: 1 where a row has it, and else 0.
+
+    Args:
+        choice: a category.
+        size: how many values it has.
+    """
+    return [Lookup(choice, tuple((float(i == j),) for j in range(size))) for i in range(size)]
 
 
 def weighted(

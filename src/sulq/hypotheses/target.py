@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
+from sulq.queries.cases import clip
 from sulq.queries.codes import OneHot
+from sulq.queries.expressions import Constant
 from sulq.queries.facts import Code
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
@@ -67,3 +69,23 @@ class Target:
             classes is not None and len(classes) < 2
         ):
             raise QueryError(f"{self.label.described()} can only have one value: there is nothing to predict")
+
+
+def kept_between(schema: Schema, number: Node, low: float, high: float) -> Node:
+    """A number, kept between two bounds: one of them where it never is between.
+
+    Args:
+        schema: what is public about the columns.
+        number: the number, as a row expression.
+        low: the lower bound.
+        high: the upper bound.
+
+    >>> from sulq.schema import Integer
+    >>> kept_between(Schema({"age": Integer(0, 99)}), Constant(7), 0, 5).key == Constant(5).key
+    True
+    """
+    facts = scope_of(schema).number(number)
+    least, most = float(facts.low.min()) / 2.0**facts.bits, float(facts.high.max()) / 2.0**facts.bits
+    if most <= low or least >= high:
+        return Constant(low if most <= low else high)
+    return clip(number, low, high)

@@ -203,7 +203,9 @@ def _attribute(schema: Schema, feature: Node, bins: Mapping[str, Sequence[float]
     return Attribute(Bins(feature, tuple(edges)), len(edges) + 1, True) if edges else None
 
 
-def public_edges(low: float, high: float, integers: bool) -> list[float]:
+def public_edges(
+    low: float, high: float, integers: bool, a_halving: int = A_HALVING, halvings: int = HALVINGS
+) -> list[float]:
     """Many edges between public bounds: evenly spread, and closer and closer towards 0.
 
     Nothing is read off the data. Whatever its scale, a number whose mass is near 0 is cut there too.
@@ -212,6 +214,8 @@ def public_edges(low: float, high: float, integers: bool) -> list[float]:
         low: where the interval starts.
         high: where it ends.
         integers: whether all numbers are whole.
+        a_halving: how many edges there are for each halving of the distance from 0.
+        halvings: how often it is halved.
 
     >>> public_edges(0, 4, True)
     [1.0, 2.0, 3.0, 4.0]
@@ -224,7 +228,7 @@ def public_edges(low: float, high: float, integers: bool) -> list[float]:
         return [float(edge) for edge in range(int(low) + 1, int(high) + 1)]
     edges = [low + (high - low) * place / EVEN for place in range(1, EVEN)]
     for end in (low, high):
-        edges += [end * 2.0 ** (-place / A_HALVING) for place in range(1, A_HALVING * HALVINGS)]
+        edges += [end * 2.0 ** (-place / a_halving) for place in range(1, a_halving * halvings)]
         edges += [math.copysign(1.0, end)] if integers else []
     if low < 0 < high:
         edges.append(0.0)

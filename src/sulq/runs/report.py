@@ -21,7 +21,7 @@ from sulq.plans.watching import AskedRound
 from sulq.privacy.budget import PureDP
 from sulq.runs.odds import GUESS, surest
 from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
-from sulq.runs.style import STYLE
+from sulq.runs.style import page
 from sulq.schema import Schema, drops
 
 ERRORS = (
@@ -74,12 +74,7 @@ def report(outcome: Outcome, title: str) -> str:
         "<ul>" + "".join(f"<li>{escape(limit)}</li>" for limit in limits) + "</ul>",
         _to_predict_with(outcome.hypothesis) if outcome.hypothesis else "",
     ]
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style>"
-    )
-    body = "\n".join(section for section in sections if section)
-    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
+    return page(title, sections)
 
 
 def _learned(outcome: Outcome) -> str:

@@ -1,5 +1,10 @@
 """How a report looks: on a desk, on a phone, in the dark and on paper."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d232b; --soft: #5b6672; --line: #d5dae0; --page: #fff;
   --panel: #f4f6f8; --warn: #b3261e; --doubt: #8a5a00; }
@@ -46,3 +51,21 @@ summary { cursor: pointer; color: var(--soft); }
 }
 @media print { body { max-width: none; padding: 0; font-size: .9rem; } tr, .picture { break-inside: avoid; } }
 """
+
+
+def page(title: str, sections: Sequence[str]) -> str:
+    """An HTML page that needs nothing else.
+
+    Args:
+        title: what the page is called.
+        sections: what is in it, as HTML, in order; empty ones are left out.
+
+    >>> page("a < b", ["<p>yes</p>", ""]).count("a &lt; b")
+    1
+    """
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style>"
+    )
+    body = "\n".join(section for section in sections if section)
+    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.errors import QueryError
 from sulq.talk.laws import Exactly, Noise, PlainLaw
 
 EXPONENTS = np.linspace(0.005, 0.995, 199)
@@ -46,6 +48,91 @@ class Term:
     squares: Weights
     largest: Weights
     absolute: Weights
+
+
+@dataclass(frozen=True)
+class WeightedSums:
+    """Each number is a sum of noisy numbers times weights, and all numbers have the same weights.
+
+    Noisy numbers with the same law are taken together: for each law there is what a `Term` says.
+
+    Args:
+        laws: the laws of the noisy numbers.
+        squares: for each law the sum of the squares of the weights.
+        largest: for each law the largest weight, without its sign.
+        absolute: for each law the sum of the weights, without their signs.
+        numbers: how many sums there are.
+        factor: what the sums were multiplied by afterwards.
+        moved: how far a number was moved at most after that, as where counts are made positive.
+
+    >>> law = Noise("laplace", Fraction(20), Fraction(1), numbers=100)
+    >>> mean = WeightedSums((law,), (0.01,), (0.01,), (1.0,), numbers=1)
+    >>> round(mean.radius(0.05), 1), round(mean.deviation, 1)
+    (7.8, 2.8)
+    """
+
+    laws: tuple[PlainLaw, ...]
+    squares: tuple[float, ...]
+    largest: tuple[float, ...]
+    absolute: tuple[float, ...]
+    numbers: int
+    factor: float = 1.0
+    moved: float = 0.0
+
+    def __post_init__(self) -> None:
+        weights = (self.squares, self.largest, self.absolute)
+        if self.numbers < 1 or any(len(each) != len(self.laws) for each in weights):
+            raise QueryError("a law of weighted sums has three weights for each law, and at least one number")
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], numbers: int) -> WeightedSums:
+        """The law of so many sums of these terms.
+
+        Args:
+            terms: what is added up.
+            numbers: how many sums there are.
+        """
+        together: dict[PlainLaw, Term] = {}
+        for term in terms:
+            key = replace(term.law, numbers=1) if isinstance(term.law, Noise) else term.law
+            together[key] = term if key not in together else _joint(together[key], term)
+        kept = list(together.values())
+        columns = zip(*((each.law, each.squares, each.largest, each.absolute) for each in kept), strict=True)
+        laws, squares, largest, absolute = columns
+        return cls(laws, squares, largest, absolute, numbers)
+
+    @property
+    def power(self) -> Fraction:
+        return min((law.power for law in self.laws), default=Fraction(1))
+
+    @property
+    def deviation(self) -> float:
+        """Errors of different numbers are taken for independent, which people's reports nearly are."""
+        parts = zip(self.laws, self.squares, strict=True)
+        return math.sqrt(sum(squares * law.deviation**2 for law, squares in parts)) * self.factor + self.moved
+
+    def radius(self, beta: float) -> float:
+        return combined(self._terms, beta, self.numbers) * self.factor + self.moved
+
+    def each(self, beta: float) -> float:
+        return combined(self._terms, beta) * self.factor + self.moved
+
+    def times(self, factor: float) -> WeightedSums:
+        return replace(self, factor=self.factor * factor, moved=self.moved * abs(factor))
+
+    @property
+    def _terms(self) -> list[Term]:
+        columns = (self.laws, self.squares, self.largest, self.absolute)
+        return [Term(*entry) for entry in zip(*columns, strict=True)]
+
+
+def _joint(one: Term, other: Term) -> Term:
+    """Both terms, whose laws differ at most in how many numbers have noise."""
+    law = one.law
+    if isinstance(law, Noise) and isinstance(other.law, Noise):
+        law = replace(law, numbers=law.numbers + other.law.numbers)
+    largest = max(one.largest, other.largest)
+    return Term(law, one.squares + other.squares, largest, one.absolute + other.absolute)
 
 
 def combined(terms: Sequence[Term], beta: float, numbers: int = 1) -> float:

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 from sulq.errors import QueryError
 from sulq.local.tails import Bounded, LaplaceMeans, Tails
 from sulq.talk.choice_laws import BestOf, Gap, Population
+from sulq.talk.combined import WeightedSums
 from sulq.talk.laws import Averaged, Exactly, Noise, PlainLaw, Ratio, Within
 
-Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf | Population
+Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf | Population | WeightedSums
 LAWS: dict[str, type] = {
     "exact": Exactly,
     "noise": Noise,
@@ -22,6 +23,7 @@ LAWS: dict[str, type] = {
     "gap": Gap,
     "best of": BestOf,
     "population": Population,
+    "weighted sums": WeightedSums,
 }
 TAILS: dict[str, type] = {"bounded": Bounded, "laplace": LaplaceMeans}
 FRACTIONS = ("parameter", "step", "epsilon", "sensitivity")

@@ -1,0 +1,200 @@
+"""One release of all pairs of columns: how good the models and the synthetic rows are that are made of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import tempfile
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+import sulq
+from data_sets import DataSet, load
+from measure import ABSENT, PEERS, Cell, cells, say, table
+from sulq.hypotheses import PairsRelease
+from sulq.hypotheses.pairs.columns import PairsColumn
+from sulq.privacy.conversion import rho_of
+
+RUNS, PEER_RUNS = 5, 1
+EPSILON, DELTA = "1", "1e-6"
+INTERVALS = 10
+"""Into so many intervals with about as many real rows each a number is cut to measure distances."""
+PEER_PYTHON = PEERS / ".venv-synthetic" / "bin" / "python"
+PEER_SETTINGS: dict[str, dict[str, Any]] = {"MST": {"measure_split": 0.875}}
+"""MST's own split of ρ, 0.9, fails by rounding. AIM runs by `{"AIM": {"queries": 2}}`, for whoever has hours."""
+
+HEAD = f"""## Pairs
+
+All two-way tables of Adult's columns are published once, by `Pairs(label="income")`; what follows is made of the release alone.
+Mean of {RUNS} runs ± its standard error ({PEER_RUNS} run for the peer, which is slow); (ε, δ) = ({EPSILON}, {DELTA}). Four fifths of the rows are
+learned from, and models are tested on the others. *Distance*: the total variation between a two-way table of as many synthetic
+rows as there are real ones and that of the real rows, mean over all pairs of columns, numbers in about {INTERVALS} intervals with as
+many real rows each. *Boosted*: scikit-learn's `HistGradientBoostingClassifier`, trained on the synthetic rows. The peer is MST
+of OpenDP 0.16 with mbi 1.1: it gets the bins that `Pairs` found at no cost to it, and numbers inside of a bin are drawn from the
+real rows, which flatters it. Add-remove is its promise. It was measured apart, on the first of the splits, with bins that an earlier `Pairs` found.
+OpenDP's AIM was given up after an hour on a busy machine, and is not measured: that `Pairs` is ahead of AIM is not shown.
+"""
+
+
+def section() -> str:
+    data = load("adult")
+    if data is None:
+        return f"## Pairs\n\n{ABSENT}\n"
+    results: dict[str, list[list[float]]] = {"sulq, replace": [], "sulq, add-remove": []}
+    results |= {f"{algorithm}, add-remove": [] for algorithm in PEER_SETTINGS} | {EXACT: []}
+    for run in range(RUNS):
+        say("pairs, run", run + 1)
+        taken = np.random.default_rng(run).random(len(data.rows)) < 0.8
+        rows, others = data.rows[taken].reset_index(drop=True), data.rows[~taken]
+        source = sulq.open(rows, data.schema)
+        for neighbours in ("replace", "add-remove"):
+            curator = source.curator(epsilon=EPSILON, delta=DELTA, neighbours=neighbours)
+            release = sulq.Pairs(label=data.label).learn(curator)
+            results[f"sulq, {neighbours}"].append(_measured(data, release, rows, others))
+        for algorithm in PEER_SETTINGS if run < PEER_RUNS and PEER_PYTHON.exists() else ():
+            drawn = _peer(data, release, rows, algorithm)
+            if drawn is not None:
+                measured = [_distance(data, rows, drawn), _boosted(data, drawn, others)]
+                results[f"{algorithm}, add-remove"].append(measured)
+        results[EXACT].append(_without_privacy(data, source, rows, others))
+    head = ["", "distance", "boosted: AUROC"]
+    head += [
+        f"`{way}`: {what}" for way in ("additive", "naive_bayes", "tree") for what in ("accuracy", "AUROC")
+    ]
+    lines = [
+        [name, *(_columns(values) if values else [Cell(())] * 2), *["–"] * (6 if name in PEERLESS else 0)]
+        for name, values in results.items()
+    ]
+    return "\n".join([HEAD, *table(head, lines), ""])
+
+
+EXACT = "exact; boosted on real rows"
+PEERLESS = [f"{algorithm}, add-remove" for algorithm in PEER_SETTINGS]
+"""Lines without models of their own."""
+
+
+def _peer(data: DataSet, release: PairsRelease, rows: pd.DataFrame, algorithm: str) -> pd.DataFrame | None:
+    """Rows drawn by a peer, with the bins of a release; nothing if it fails."""
+    codes = np.stack([_codes(data, column, rows) for column in release.columns], axis=1)
+    # A multiple of a power of two: elsewhere its parts of the budget add up to more than the budget.
+    rho = math.floor(rho_of(Fraction(EPSILON), Fraction(DELTA)) * 2**14) / 2**14
+    job = {"algorithm": algorithm, "settings": PEER_SETTINGS[algorithm], "rho": rho}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("job.json", "codes.npy", "drawn.npy")]
+        paths[0].write_text(json.dumps(job | {"sizes": release.facts.agreement.sizes}), encoding="utf-8")
+        np.save(paths[1], codes)
+        run = subprocess.run([str(PEER_PYTHON), str(PEERS / "synthetic_rows.py"), *map(str, paths)])
+        if run.returncode:
+            return None
+        drawn = np.load(paths[2])
+    generator, columns = np.random.default_rng(0), {}
+    for place, column in enumerate(release.columns):
+        kind, values = data.schema[column.name], rows[column.name].to_numpy()
+        columns[column.name] = np.empty(len(drawn), dtype=object)
+        for code in np.unique(drawn[:, place]):
+            here, real = drawn[:, place] == code, values[codes[:, place] == code]
+            if isinstance(kind, sulq.Category):
+                columns[column.name][here] = kind.levels[code]
+            else:
+                columns[column.name][here] = generator.choice(real if len(real) else values, here.sum())
+    return pd.DataFrame(columns).infer_objects()
+
+
+def _codes(data: DataSet, column: PairsColumn, rows: pd.DataFrame) -> NDArray[np.int64]:
+    """Which value of a column in a release each row has."""
+    kind = data.schema[column.name]
+    if isinstance(kind, sulq.Category):
+        codes = pd.Categorical(rows[column.name], categories=list(kind.levels)).codes.astype(np.int64)
+        return np.where(codes < 0, len(kind.levels) - 1, codes)
+    return np.searchsorted(column.edges, rows[column.name], side="right")
+
+
+def _measured(data: DataSet, release: PairsRelease, rows: pd.DataFrame, others: pd.DataFrame) -> list[float]:
+    assert data.label is not None
+    drawn = release.sample(len(rows)).to_frame("pandas")
+    found = [_distance(data, rows, drawn), _boosted(data, drawn, others)]
+    truth = (others[data.label] == ">50K").to_numpy()
+    for way in ("additive", "naive_bayes", "tree"):
+        likely = getattr(release, way)(data.label).predict_proba(others)[:, 1]
+        found += [accuracy_score(truth, likely > 0.5), roc_auc_score(truth, likely)]
+    return found
+
+
+def _without_privacy(
+    data: DataSet, source: sulq.Source, rows: pd.DataFrame, others: pd.DataFrame
+) -> list[float]:
+    """The same from exact answers, but for the boosted model: that one learns from the real rows."""
+    measured = _measured(data, sulq.Pairs(label=data.label).learn(source.exact()), rows, others)
+    return [measured[0], _boosted(data, rows, others), *measured[2:]]
+
+
+def _distance(data: DataSet, rows: pd.DataFrame, drawn: pd.DataFrame) -> float:
+    places = {name: _places(data, name, rows, drawn) for name in data.schema}
+    apart = []
+    for one, other in combinations(places, 2):
+        size = places[other][2]
+        tables = [
+            np.bincount(places[one][which] * size + places[other][which], minlength=places[one][2] * size)
+            for which in (0, 1)
+        ]
+        apart.append(np.abs(tables[0] / len(rows) - tables[1] / len(drawn)).sum() / 2)
+    return float(np.mean(apart))
+
+
+def _places(data: DataSet, name: str, rows: pd.DataFrame, drawn: pd.DataFrame) -> tuple[Any, Any, int]:
+    """Which value of a column real and synthetic rows have, and how many values there are."""
+    kind = data.schema[name]
+    if isinstance(kind, sulq.Category):
+        given = [pd.Categorical(each[name], categories=list(kind.levels)).codes for each in (rows, drawn)]
+        unknown = len(kind.levels) - 1  # the last level is for what is missing
+        return (*(np.where(codes < 0, unknown, codes).astype(np.int64) for codes in given), len(kind.levels))
+    edges = _cuts(rows[name].to_numpy())
+    return (*(np.searchsorted(edges, each[name], side="right") for each in (rows, drawn)), len(edges) + 1)
+
+
+def _cuts(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges with about as many rows between; a value that has so many alone is alone."""
+    edges, rows = [], 0
+    for value, many in zip(*np.unique(values, return_counts=True), strict=True):
+        if rows >= len(values) / INTERVALS:
+            edges.append(value)
+            rows = 0
+        rows += many
+    return np.array(edges)
+
+
+def _boosted(data: DataSet, rows: pd.DataFrame, others: pd.DataFrame) -> float:
+    label = data.label
+    assert label is not None
+
+    def points(frame: pd.DataFrame) -> NDArray[np.float64]:
+        columns = [
+            pd.Categorical(frame[name], categories=list(kind.levels)).codes
+            if isinstance(kind, sulq.Category)
+            else frame[name]
+            for name, kind in data.schema.items()
+            if name != label
+        ]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    categories = [isinstance(kind, sulq.Category) for name, kind in data.schema.items() if name != label]
+    model = HistGradientBoostingClassifier(random_state=0, categorical_features=categories)
+    model.fit(points(rows), rows[label] == ">50K")
+    return float(roc_auc_score(others[label] == ">50K", model.predict_proba(points(others))[:, 1]))
+
+
+def _columns(values: list[list[float]]) -> list[Cell]:
+    return cells(np.array(values).T.tolist())
+
+
+if __name__ == "__main__":
+    print(section())
