@@ -17,6 +17,7 @@ import additive
 import beyond
 import cliffs
 import clusters
+import defaults
 import growth
 import learners
 import local
@@ -53,6 +54,7 @@ LEARNERS = {
     "eigenvectors": eigenvectors,
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
+    "defaults": defaults.section,
 }
 SECTIONS = {
     "sums": sums.section,

@@ -15,6 +15,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "sulq"
 MODULES = ["sulq", "sulq.classes", "sulq.hypotheses", "sulq.local", "sulq.theory", "sulq.sklearn"]
 SHARED = {
+    "Classifier": "the default of classification has one name, for sulq's users and for scikit-learn's",
+    "Regressor": "the default of regression has one name, for sulq's users and for scikit-learn's",
     "KMeans": "scikit-learn's users know the estimator by this name, and sulq's users the learner",
     "PCA": "scikit-learn's users know the estimator by this name, and sulq's users the learner",
 }

@@ -29,7 +29,8 @@ What there is:
 - columns: Real, Integer, Category, Boolean, Date; Schema, Unit, Csv; open, randhie
 - who answers: Source.curator, .crowd, .sample, .exact; Curator, Crowd, Sample, Exact; Ledger
 - questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …
-- learners: Table, ID3, KMeans, PCA, SVD, Perceptron, Conjunction, Select, Parity, Compress
+- learners: Classifier, Regressor, Additive, Table, ID3, KMeans, PCA, SVD, Perceptron, Conjunction, Select,
+  Parity, Compress
 - before anything is spent: plan
 
 help(sulq.Table), help(sulq.Curator) and the like explain each of them, with an example. On the command line,
@@ -39,6 +40,7 @@ start with `sulq demo`.
 from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
 from sulq.learners.additive import Additive
+from sulq.learners.classifier import Classifier
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
@@ -47,6 +49,7 @@ from sulq.learners.kmeans import KMeans
 from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
+from sulq.learners.regressor import Regressor
 from sulq.learners.select import Select
 from sulq.learners.statement import Statement, sql
 from sulq.learners.table import Table
@@ -93,6 +96,7 @@ __all__ = [
     "Boolean",
     "BudgetError",
     "Category",
+    "Classifier",
     "Compress",
     "Conjunction",
     "Crowd",
@@ -114,6 +118,7 @@ __all__ = [
     "Query",
     "QueryError",
     "Real",
+    "Regressor",
     "Remote",
     "RemoteError",
     "Round",

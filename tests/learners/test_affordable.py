@@ -22,6 +22,8 @@ LEARNERS: list[Learner[Any]] = [
     sulq.KMeans(2, ["pay", "age"]),
     sulq.Perceptron("y"),
     sulq.Additive("y"),
+    sulq.Classifier("y"),
+    sulq.Regressor("pay"),
     sulq.PCA(1),
     sulq.SVD(1),
     sulq.Conjunction("y", share=1),

@@ -203,6 +203,8 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.PCA(2, list(SIDES)), "1e-6"),
     (sulq.SVD(2, list(SIDES)), "1e-6"),
     (sulq.Additive("y"), "1e-9"),
+    (sulq.Classifier("y"), "1e-9"),
+    (sulq.Regressor("a", list(FLAGS)), "1e-3"),
     (sulq.Additive("a", list(FLAGS)), "1e-3"),
     (sulq.Perceptron("y", list(SIDES)), "1"),
     (sulq.Conjunction("y", list(FLAGS), share=1), "1e-9"),

@@ -34,6 +34,8 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "ID3": lambda: sulq.ID3("y"),
     "ID3 counts": lambda: sulq.ID3("y", pick="counts"),
     "Additive": lambda: sulq.Additive("y"),
+    "Classifier": lambda: sulq.Classifier("y"),
+    "Regressor": lambda: sulq.Regressor("x"),
     "KMeans": lambda: sulq.KMeans(2),
     "PCA": lambda: sulq.PCA(1),
     "SVD": lambda: sulq.SVD(1),

@@ -46,6 +46,14 @@ class AdditiveRegressor(Seeded, sulq.sklearn.AdditiveRegressor):
     pass
 
 
+class Classifier(Seeded, sulq.sklearn.Classifier):
+    pass
+
+
+class Regressor(Seeded, sulq.sklearn.Regressor):
+    pass
+
+
 class PerceptronClassifier(Seeded, sulq.sklearn.PerceptronClassifier):
     pass
 
@@ -74,6 +82,8 @@ ESTIMATORS: list[Any] = [
     TreeClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     AdditiveClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y", refinements=1),
     AdditiveRegressor(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000), refinements=1),
+    Classifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
+    Regressor(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000)),
     PerceptronClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
     SelectClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
@@ -90,7 +100,7 @@ def first_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def exemptions(estimator: Any) -> dict[str, str]:
-    if isinstance(estimator, AdditiveRegressor):
+    if isinstance(estimator, AdditiveRegressor | Regressor):
         return {"check_supervised_y_no_nan": NUMBERS}
     return {"check_clustering": LABELS} if isinstance(estimator, KMeans) else {}
 

@@ -19,6 +19,8 @@ ESTIMATORS: list[Any] = [
     sulq.sklearn.TreeClassifier(epsilon="1e-12", bounds=SIDES, depth=3, **CLASSES),
     sulq.sklearn.AdditiveClassifier(epsilon="1e-9", bounds=SIDES, **CLASSES),
     sulq.sklearn.AdditiveRegressor(epsilon="1e-3", target=(0, 1), **BOUNDS),
+    sulq.sklearn.Classifier(epsilon="1e-9", bounds=SIDES, **CLASSES),
+    sulq.sklearn.Regressor(epsilon="1e-3", target=(0, 1), **BOUNDS),
     sulq.sklearn.PerceptronClassifier(epsilon=1, bounds=SIDES, **CLASSES),
     sulq.sklearn.ConjunctionClassifier(epsilon="1e-9", **CLASSES),
     sulq.sklearn.SelectClassifier(epsilon="1e-9", bounds=SIDES, size=3, bins=4, **CLASSES),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 
 from sulq.learners.additive import Additive
-from sulq.schema import Kind, Real, Schema
+from sulq.schema import Kind
 from sulq.sklearn.classifiers import Classifier
 from sulq.sklearn.estimator import Estimator
-from sulq.sklearn.labels import numbers_of
+from sulq.sklearn.numbers import NumberEstimator
 
 
 class Effects(Estimator):
@@ -98,7 +97,7 @@ class AdditiveClassifier(Effects, Classifier):
         return self._additive(features, label)
 
 
-class AdditiveRegressor(RegressorMixin, Effects):
+class AdditiveRegressor(NumberEstimator, Effects):
     """An additive model of a number: `sulq.Additive` as an estimator.
 
     Args:
@@ -144,22 +143,5 @@ class AdditiveRegressor(RegressorMixin, Effects):
         self.bins = bins
         self.refinements = refinements
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the rows of X and their numbers. Spends epsilon."""
-        frame, schema = self._opened(X)
-        numbers = numbers_of(y, len(next(iter(frame.values()))), type(self).__name__)
-        if self.target is None:
-            raise ValueError("between which bounds y lies is a public fact: give target=(low, high)")
-        label = "y"
-        while label in frame or label in schema:
-            label += "_"
-        low, high = self.target
-        whole = Schema({**schema, label: Real(low, high)}, schema.unit)
-        learner = self._additive(list(schema.attributes), label)
-        self.hypothesis_ = self._learned(learner, {**frame, label: numbers}, whole)
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The number to expect of every row of X: of rows one may see."""
-        frame = self._frame(X)
-        return np.asarray(self.hypothesis_.predict(frame), dtype=np.float64).reshape(-1)
+    def _learner(self, features: list[str], label: str) -> Additive:
+        return self._additive(features, label)
