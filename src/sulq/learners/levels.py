@@ -51,7 +51,7 @@ PILOT = Fraction(1, 50)
 """The part of the budget that counts the labels before the first choice."""
 ROWS_WEIGHT = Fraction(1, 10)
 """How precisely the number of rows is asked for beside the labels; where it is public, it costs nothing."""
-ROOT = 6.0
+ROOT = 5.0
 """There must be so many times as many rows as there is noise in the sum of the ends."""
 ALONE = 2
 """How often rows must be left to be halved below the last level, so that each node chooses for itself."""
@@ -116,8 +116,10 @@ class Levels:
             return self
         pilot = self.rest * PILOT
         labels, counted = yield Round([count(by=[label]), count(weight=ROWS_WEIGHT)], pilot)
-        # A number of rows that is not public is better known from the labels: those have more of the budget.
-        rows = float(counted.value if counted.deviation == 0 else np.sum(labels.value))
+        rows = float(counted.value)
+        if counted.deviation != 0:
+            # Not public, and better known from the labels, which have more of the budget: its certain part.
+            rows = float(np.sum(labels.value) - labels.deviation * math.sqrt(np.size(labels.value)))
         planned = self._planned(labels, pilot)
         return planned.rooted(float(np.mean(sizes)), rows, labels, pilot)
 
@@ -146,7 +148,7 @@ class Levels:
             labels: how many rows have each label, from the pilot.
             pilot: what the pilot cost, as a share.
         """
-        power, off = float(labels.law.power), usually_off(labels)
+        power, off = float(labels.law.power), float(np.max(labels.deviation))
         for plan in self._plans:
             ends = answers ** sum(plan.turns if self.joint or plan.turns == PILOTED else plan.turns[:1])
             if rows >= ROOT * off * float(pilot / plan.ends) ** power * math.sqrt(2 * ends):
