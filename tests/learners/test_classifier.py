@@ -68,10 +68,10 @@ def noisy(counts: list[float], scale: int) -> Answer:
 @pytest.mark.parametrize(
     ("counts", "scale", "asks"),
     [
-        ([180.0, 120.0], 21, "pick"),
+        ([180.0, 120.0], 40, "pick"),
         ([180.0, 120.0], 2000, "count"),
         ([1500.0, 1500.0], 1, "total"),
-        ([1500.0, 100.0], 30, "choice"),
+        ([3000.0, 40.0], 60, "choice"),
     ],
 )
 def test_what_the_first_count_says_decides_what_is_asked_next(

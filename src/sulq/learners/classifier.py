@@ -37,7 +37,7 @@ NOTHING = 8.0
 FEW = {"numbers": 1000.0, "categories": 150.0}
 """From so many times on, a tree is better than a choice of few conditions. Questions about categories have
 many answers, and three are picked at once, so with categories alone a tree does well with less."""
-MANY = {"numbers": 200.0, "categories": 1000.0}
+MANY = {"numbers": 120.0, "categories": 1000.0}
 """From so many times on, if each column has its part of the budget, an additive model is better than both."""
 RARE = Fraction(1, 4)
 """Classes that are rarer, together, are hardly ever the likely one: choices by mistakes do not see them."""
