@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.hypotheses.effect import Effect
 from sulq.learners.attributes_in_bins import public_edges
+from sulq.learners.response import NumberResponse
 from sulq.queries.expressions import Column
 
 ROWS = 4000
@@ -210,3 +212,17 @@ def test_flipped_labels_teach_what_the_right_ones_do() -> None:
     ]
     assert np.abs(likely[0] - [0.26, 0.74]).max() < 0.03
     assert np.abs(likely[1] - [0.1, 0.9]).max() < 0.03
+
+
+@pytest.mark.parametrize(("intercept", "number"), [(3.0, 100.0), (-3.0, 0.0), (0.5, 75.0)])
+def test_a_number_that_noise_has_moved_beyond_its_bounds_is_at_the_bound(
+    intercept: float, number: float
+) -> None:
+    """Both where it predicts and where it asks what is not explained: a refusal would tell of the rows."""
+    schema = sulq.Schema({"old": sulq.Boolean(), "pay": sulq.Real(0, 100)})
+    effect = Effect(sulq.col("old"), (0.5, 0.5), ((0.0,), (0.0,)), ((0.1,), (0.1,)))
+    model = sulq.hypotheses.AdditiveModel(schema, None, sulq.col("pay"), (intercept,), (effect,))
+    assert model.predict({"old": [True, False]}).tolist() == [number, number]
+    unexplained = NumberResponse(model.target).residual(model.score)
+    people = sulq.open({"old": [True, False], "pay": [100.0, 0.0]}, schema)
+    assert len(people.exact().ask(sulq.Round([sulq.total(unexplained, by=["old"])]))[0].value) == 2

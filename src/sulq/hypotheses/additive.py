@@ -16,7 +16,6 @@ from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.hypotheses.target import Target
 from sulq.pictures import measured
 from sulq.queries.arithmetic import Add
-from sulq.queries.cases import clip
 from sulq.queries.codes import Cross, Nearest
 from sulq.queries.expressions import Constant
 from sulq.queries.lookups import Lookup
@@ -90,7 +89,7 @@ class AdditiveModel(Hypothesis):
     def expression(self) -> Node:
         if self.classes is None:
             low, high = self.target.bounds
-            return clip(self.score, -1.0, 1.0) * ((high - low) / 2) + (low / 2 + high / 2)
+            return self.target.kept(self.score) * ((high - low) / 2) + (low / 2 + high / 2)
         return self._chosen
 
     @property

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
+from sulq.queries.cases import clip
 from sulq.queries.codes import OneHot
+from sulq.queries.expressions import Constant
 from sulq.queries.facts import Code
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
@@ -55,6 +57,16 @@ class Target:
     def bounds(self) -> tuple[float, float]:
         """Between which bounds a number is."""
         return bounds_of(self.schema, self.label)
+
+    def kept(self, score: Node) -> Node:
+        """A score that stands for a number, kept between −1 and 1, also where it lies beyond for every row.
+
+        Noise may have made such a score, so it must not be refused: that would tell of the rows.
+        """
+        low, high = bounds_of(self.schema, score)
+        if low > 1 or high < -1:
+            return Constant(1.0 if low > 1 else -1.0)
+        return clip(score, -1.0, 1.0)
 
     def check(self) -> None:
         """Refuse what is no label."""

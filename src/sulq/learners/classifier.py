@@ -34,7 +34,7 @@ ROWS_WEIGHT = Fraction(1, 10)
 """How well the number of rows is asked for beside them. Where the number is public, it costs nothing."""
 NOTHING = 8.0
 """If rows are fewer times the noise in a count, nothing but the most frequent class is asked for."""
-FEW = {"numbers": 1000.0, "categories": 150.0}
+FEW = {"numbers": 300.0, "categories": 150.0}
 """From so many times on, a tree is better than a choice of few conditions. Questions about categories have
 many answers, and three are picked at once, so with categories alone a tree does well with less."""
 MANY = {"numbers": 120.0, "categories": 1000.0}
