@@ -47,7 +47,7 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
     "tree": sulq.hypotheses.Tree,
     "kmeans": sulq.hypotheses.Centres,
     "pca": sulq.hypotheses.Components,
-    "classifier": sulq.hypotheses.Tree,
+    "classifier": sulq.Hypothesis,
     "regressor": sulq.hypotheses.AdditiveModel,
     "additive": sulq.hypotheses.AdditiveModel,
     "perceptron": sulq.hypotheses.Halfspace,

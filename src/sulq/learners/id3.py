@@ -39,7 +39,9 @@ class ID3(Learner[Tree]):
 
     The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one.
     Where questions are chosen, a first count of the labels says how many levels there can be, whether nodes
-    must choose together, and whether rows of a rare label count for more.
+    must choose together, and whether rows of a rare label count for more. If there are so few rows that the
+    counts at the ends could not tell the most frequent label of all rows, there are fewer questions or none:
+    then all of the budget counts the labels.
 
     Args:
         label: what the tree tells: a boolean or category column, or an expression like it.
