@@ -114,7 +114,7 @@ class TableFacts:
             return "answers have no noise"
         rare = self.others < RARE * self.rows
         seldom = " and one class is frequent" if rare else ""
-        return f"{self.rows:,.0f} rows are {self.rows / self.noise:,.0f} times the noise in a count{seldom}"
+        return f"{self.rows:.0f} rows are {self.rows / self.noise:.0f} times the noise in a count{seldom}"
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Classifier(Learner[Hypothesis]):
     >>> model.predict({"x": [1, 9]})
     array([False,  True])
     >>> model.origin.chosen
-    'an additive model, because 3,600 rows are 1,273 times the noise in a count: that is enough ...'
+    'an additive model, because 3600 rows are 1273 times the noise in a count: that is enough ...'
     """
 
     label: str | Node
