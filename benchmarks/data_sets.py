@@ -204,6 +204,18 @@ def load(name: str) -> DataSet | None:
     return DataSet(rows[["x", "y"]], sulq.Schema({axis: sulq.Integer(0, high) for axis in "xy"}))
 
 
+def pums() -> DataSet | None:
+    """Who of 1,000 Californians is married."""
+    path = FOLDER / "pums1000.csv.gz"
+    if not path.exists():
+        return None
+    rows = pd.read_csv(path)
+    rows = rows.assign(married=rows["married"] == 1, sex=rows["sex"] == 1, race=rows["race"].astype(str))
+    kinds: dict[str, Kind] = {"age": sulq.Integer(0, 100), "sex": sulq.Boolean(), "educ": sulq.Integer(1, 16)}
+    kinds |= {"race": one_of("1 2 3 4 5 6"), "income": sulq.Integer(0, 500_000), "married": sulq.Boolean()}
+    return DataSet(rows, sulq.Schema(kinds), "married")
+
+
 def census_numbers() -> DataSet | None:
     """Adult's numeric columns, and its two-valued one as a truth value, for learners of halfspaces."""
     adult = load("adult")

@@ -17,6 +17,7 @@ import additive
 import beyond
 import cliffs
 import clusters
+import defaults
 import engines
 import growth
 import learners
@@ -58,6 +59,7 @@ LEARNERS = {
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
     "linear": linear.section,
+    "defaults": defaults.section,
 }
 SECTIONS = {
     "sums": sums.section,

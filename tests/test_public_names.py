@@ -15,7 +15,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "sulq"
 MODULES = ["sulq", "sulq.classes", "sulq.hypotheses", "sulq.local", "sulq.theory", "sulq.sklearn"]
 SHARED = dict.fromkeys(
-    ("KMeans", "LinearRegression", "LogisticRegression", "NaiveBayes", "PCA"),
+    ("Classifier", "KMeans", "LinearRegression", "LogisticRegression", "NaiveBayes", "PCA", "Regressor"),
     "scikit-learn's users know the estimator by this name, and sulq's users the learner",
 )
 

@@ -29,8 +29,9 @@ What there is:
 - columns: Real, Integer, Category, Boolean, Date; Schema, Unit, Csv; open, randhie
 - who answers: Source.curator, .crowd, .sample, .exact; Curator, Crowd, Sample, Exact; Ledger
 - questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …
-- learners: Table, ID3, Additive, LinearRegression, LogisticRegression, NaiveBayes, DecisionList, KMeans, PCA,
-  SVD, Perceptron, Conjunction, Select, Parity, Compress
+- learners: Classifier, Regressor, Table, Pairs, ID3, Additive, LinearRegression, LogisticRegression,
+  NaiveBayes, DecisionList, KMeans, PCA, SVD, Perceptron, Conjunction, Select, Parity, Compress
+- how good it is: Evaluate, CrossValidate, Holdout, ChooseModel
 - before anything is spent: plan
 
 help(sulq.Table), help(sulq.Curator) and the like explain each of them, with an example. On the command line,
@@ -41,6 +42,7 @@ from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqE
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
 from sulq.learners.additive import Additive
 from sulq.learners.choose_model import ChooseModel
+from sulq.learners.classifier import Classifier
 from sulq.learners.components import PCA, SVD
 from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
@@ -55,6 +57,7 @@ from sulq.learners.naive_bayes import NaiveBayes
 from sulq.learners.pairs import Pairs
 from sulq.learners.parity import Parity
 from sulq.learners.perceptron import Perceptron
+from sulq.learners.regressor import Regressor
 from sulq.learners.select import Select
 from sulq.learners.statement import Statement, sql
 from sulq.learners.table import Table
@@ -104,6 +107,7 @@ __all__ = [
     "BudgetError",
     "Category",
     "ChooseModel",
+    "Classifier",
     "Compress",
     "Conjunction",
     "CrossValidate",
@@ -133,6 +137,7 @@ __all__ = [
     "Query",
     "QueryError",
     "Real",
+    "Regressor",
     "Remote",
     "RemoteError",
     "Round",

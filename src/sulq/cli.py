@@ -63,12 +63,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        options = _parser().parse_args(_with_learner(sys.argv[1:] if arguments is None else arguments))
         with shown():
             return options.run(options, Console()) or 0
     except SulqError as error:
         print(f"sulq: {clean(str(error))}", file=sys.stderr)
         return 2
+
+
+def _with_learner(arguments: Sequence[str]) -> Sequence[str]:
+    """`sulq learn people.csv …` as `sulq learn classifier people.csv …`: names of learners have no suffix."""
+    if len(arguments) > 1 and arguments[0] == "learn" and Path(arguments[1]).suffix:
+        return ["learn", "classifier", *arguments[1:]]
+    return arguments
 
 
 class _Parser(argparse.ArgumentParser):

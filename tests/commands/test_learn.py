@@ -21,6 +21,8 @@ Captured = pytest.CaptureFixture[str]
 
 LEARNERS = {
     "tree": ["--label", "income == >50K", "--depth", "2", "--bins", "age=25,51,75"],
+    "classifier": ["--label", "flu"],
+    "regressor": ["--label", "age"],
     "additive": ["--label", "flu", "--refinements", "2", "--bins", "age=25,51,75"],
     "linear": ["--label", "height", "--features", "age,flu"],
     "logistic": ["--label", "flu", "--steps", "1"],
@@ -49,6 +51,8 @@ KINDS: dict[str, type[sulq.Hypothesis]] = {
     "tree": sulq.hypotheses.Tree,
     "kmeans": sulq.hypotheses.Centres,
     "pca": sulq.hypotheses.Components,
+    "classifier": sulq.Hypothesis,
+    "regressor": sulq.hypotheses.AdditiveModel,
     "additive": sulq.hypotheses.AdditiveModel,
     "linear": sulq.hypotheses.LinearModel,
     "logistic": sulq.hypotheses.LogisticModel,
@@ -82,6 +86,17 @@ def test_each_learner_runs_from_a_file_to_its_results(
     assert hypothesis.origin.run in said.out
     assert hypothesis.picture() in (tmp_path / "out.html").read_text()
     assert 0 < spent(tmp_path / "people.csv.ledger") <= 2
+
+
+def test_a_file_in_the_place_of_a_learner_is_classified_by_whichever_fits(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    report = tmp_path / "out.html"
+    assert main(["learn", *people, "--label", "flu", "--epsilon", "2", "--report", str(report)]) == 0
+    assert "Chosen: " in capsys.readouterr().out
+    assert "<p>Chosen: " in report.read_text()
+    assert main(["learn", *people, "--label", "flu", "--epsilon", "2", "--dry-run"]) == 0
+    assert "Chosen here: " in capsys.readouterr().out
 
 
 def test_the_same_command_again_costs_nothing_and_says_the_same(

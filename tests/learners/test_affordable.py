@@ -26,6 +26,8 @@ LEARNERS: list[Learner[Any]] = [
     sulq.LogisticRegression("y"),
     sulq.NaiveBayes("y"),
     sulq.DecisionList("y", length=2),
+    sulq.Classifier("y"),
+    sulq.Regressor("pay"),
     sulq.PCA(1),
     sulq.SVD(1),
     sulq.Conjunction("y", share=1),

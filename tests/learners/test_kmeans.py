@@ -15,6 +15,9 @@ from sulq.hypotheses.centres import Centres
 from sulq.learners.estimates import Floats
 from sulq.learners.kmeans import KMeans
 from sulq.learners.lloyd import moved, step
+from sulq.learners.start import Histograms
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Noise
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SCHEMA = sulq.Schema({"x": sulq.Real(-1, 1), "y": sulq.Real(-1, 1)})
@@ -283,3 +286,17 @@ def test_fifteen_clusters_of_five_thousand_rows_are_found_at_epsilon_1() -> None
     points = frame.to_numpy() / 500_000 - 1
     exact, private = (KMeans(15).learn(oracle) for oracle in (source.exact(), source.curator(epsilon=1)))
     assert inertia(points, private.centres) < 1.5 * inertia(points, exact.centres)
+
+
+def test_a_number_of_rows_that_is_public_is_not_estimated_from_noisy_bins() -> None:
+    law = Noise("laplace", Fraction(500), Fraction(1), 4)
+    bins = [
+        Answer(np.array([900.0, -400.0, 700.0, -900.0]), law),
+        Answer(np.array([10.0, 20.0, 0.0, 5.0]), law),
+    ]
+    public, private = (Histograms.of(bins, counted) for counted in (Answer(1000.0), Answer(1000.0, law)))
+    assert public.rows == pytest.approx(1000)
+    assert private.rows < 400
+    points = blobs(500)
+    [*_, counted] = next(KMeans(4).rounds(opened(points).schema)).queries
+    assert opened(points).curator(epsilon=1).cost(sulq.Round([counted], share=1)) == 0

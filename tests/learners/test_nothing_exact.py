@@ -206,6 +206,8 @@ CASES: list[tuple[sulq.Learner[Any], str]] = [
     (sulq.PCA(2, list(SIDES)), "1e-6"),
     (sulq.SVD(2, list(SIDES)), "1e-6"),
     (sulq.Additive("y"), "1e-9"),
+    (sulq.Classifier("y"), "1e-9"),
+    (sulq.Regressor("a", list(FLAGS)), "1e-3"),
     (sulq.Additive("a", list(FLAGS)), "1e-3"),
     (sulq.Evaluate(EVALUATED, bins=8), "1e-9"),
     (sulq.CrossValidate(sulq.ID3("y", depth=2), folds=2, bins=8), "1e-9"),

@@ -3,7 +3,9 @@
 The answers are exact, or exact ones bent by a fixed recipe. A question is known by what it comes to over the
 rows, and not by how it is written down. The digests below were taken before the learners were rewritten; those of
 trees were taken anew when trees began to keep all their ends, and those of trees that choose when a count of the
-labels began to come before the first choice.
+labels began to come before the first choice. Those of all trees were taken once more when the number of rows was asked
+for beside the labels, and when an end began to need more than noise to leave the label of the node above;
+those of centres when k-means began to ask for the number of rows.
 """
 
 from __future__ import annotations
@@ -211,25 +213,25 @@ ANSWERS = {
     "crowd": ("averaged", 1),
 }
 DIGESTS = {
-    "tree": "9b8c8ee23a80e2a8",
-    "tree, a share": "018628f8445938c2",
-    "tree, counts": "d47d7bb1818a97cd",
-    "tree, counts, binary": "644eb379f3ef0756",
-    "tree, multiway": "343be4e6f0bdbb69",
-    "tree, multiway, depth 3": "db44795eafcc45a6",
-    "tree, multiway, depth 2": "7ab3384803eebb5b",
-    "tree, two ahead": "00544073cca970ef",
-    "tree, two ahead, multiway": "439a5048b465346d",
-    "tree, edges": "7c0422ba674f899c",
-    "tree, an expression": "a19485e437eb9704",
+    "tree": "dd319e937637d34c",
+    "tree, a share": "b77b39c403bdd9d6",
+    "tree, counts": "accf4d26d2faa14c",
+    "tree, counts, binary": "3b136bfb2800fe2c",
+    "tree, multiway": "1deb173f8f5bd4da",
+    "tree, multiway, depth 3": "ceda493a27fb79a6",
+    "tree, multiway, depth 2": "b7fe183263cb652a",
+    "tree, two ahead": "b5b2b3c261b1d7f2",
+    "tree, two ahead, multiway": "16d7c0557f81baa4",
+    "tree, edges": "9155575727dbde9e",
+    "tree, an expression": "41ac0ecd686458aa",
     "tree, no depth": "d1d975a31ecbfd78",
-    "tree, many columns": "03cbfc21fc4d3984",
-    "tree, many columns, a share": "f64dee1cf9277bdd",
-    "tree, many columns, deeper": "7286518af6ac551b",
-    "centres": "a58ac66431ee13ba",
-    "centres, one column": "5475f5a19a4916ba",
-    "centres, a share": "5c543b5264090f74",
-    "centres, many columns": "71b3cd9d8ee54229",
+    "tree, many columns": "936d9c584ec20018",
+    "tree, many columns, a share": "781de38c45bd32e9",
+    "tree, many columns, deeper": "bcdcf0750e268894",
+    "centres": "af1a0374637c60d0",
+    "centres, one column": "88750222e602d360",
+    "centres, a share": "828b960bc22f2b05",
+    "centres, many columns": "209036788886433d",
     "components": "4e3aada48753ab53",
     "components, a norm": "cdab6d1653411c95",
     "principal components": "2a6afc75808c5151",
@@ -256,3 +258,15 @@ def test_the_same_answers_lead_to_the_same_questions_and_hypothesis(case: str) -
     oracles, hypotheses = outcome(case)
     learned = [list(numbers(hypothesis)) for hypothesis in hypotheses]
     assert digest(repr([[oracle.record for oracle in oracles], learned]))[:16] == DIGESTS[case]
+
+
+@pytest.mark.parametrize("bending", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("label", ["y", "z", "weight"])
+def test_an_additive_model_asks_the_same_again_given_the_same_answers(
+    label: str, bending: tuple[str, int]
+) -> None:
+    """So an interrupted run goes on from the ledger. Its sums of floats differ between machines: no digest."""
+    first, again = (Bent(mixed(), *bending) for _ in range(2))
+    models = [sulq.Additive(label).learn(oracle) for oracle in (first, again)]
+    assert first.keys == again.keys
+    assert models[0] == models[1]

@@ -38,6 +38,8 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "LogisticRegression": lambda: sulq.LogisticRegression("y"),
     "NaiveBayes": lambda: sulq.NaiveBayes("y"),
     "DecisionList": lambda: sulq.DecisionList("y"),
+    "Classifier": lambda: sulq.Classifier("y"),
+    "Regressor": lambda: sulq.Regressor("x"),
     "KMeans": lambda: sulq.KMeans(2),
     "Pairs": lambda: sulq.Pairs(),
     "PCA": lambda: sulq.PCA(1),

@@ -59,6 +59,14 @@ class NaiveBayes(Seeded, sulq.sklearn.NaiveBayes):
     pass
 
 
+class Classifier(Seeded, sulq.sklearn.Classifier):
+    pass
+
+
+class Regressor(Seeded, sulq.sklearn.Regressor):
+    pass
+
+
 class PerceptronClassifier(Seeded, sulq.sklearn.PerceptronClassifier):
     pass
 
@@ -90,6 +98,8 @@ ESTIMATORS: list[Any] = [
     LinearRegression(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000)),
     LogisticRegression(epsilon=NUMBERED, bounds=SIDES, classes="from y", steps=1),
     NaiveBayes(epsilon=COUNTS, bounds=SIDES, classes="from y"),
+    Classifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
+    Regressor(epsilon=NUMBERED, bounds=SIDES, target=(-1000, 1000)),
     PerceptronClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
     SelectClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
@@ -106,7 +116,7 @@ def first_of_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def exemptions(estimator: Any) -> dict[str, str]:
-    if isinstance(estimator, AdditiveRegressor | LinearRegression):
+    if isinstance(estimator, AdditiveRegressor | LinearRegression | Regressor):
         return {"check_supervised_y_no_nan": NUMBERS}
     return {"check_clustering": LABELS} if isinstance(estimator, KMeans) else {}
 

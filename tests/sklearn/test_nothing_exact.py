@@ -22,6 +22,8 @@ ESTIMATORS: list[Any] = [
     sulq.sklearn.LinearRegression(epsilon="1e-3", target=(0, 1), **BOUNDS),
     sulq.sklearn.LogisticRegression(epsilon="1e-3", bounds=SIDES, **CLASSES),
     sulq.sklearn.NaiveBayes(epsilon="1e-9", bounds=SIDES, **CLASSES),
+    sulq.sklearn.Classifier(epsilon="1e-9", bounds=SIDES, **CLASSES),
+    sulq.sklearn.Regressor(epsilon="1e-3", target=(0, 1), **BOUNDS),
     sulq.sklearn.PerceptronClassifier(epsilon=1, bounds=SIDES, **CLASSES),
     sulq.sklearn.ConjunctionClassifier(epsilon="1e-9", **CLASSES),
     sulq.sklearn.SelectClassifier(epsilon="1e-9", bounds=SIDES, size=3, bins=4, **CLASSES),

@@ -11,6 +11,7 @@ from sulq.commands.additive import ADDITIVE
 from sulq.commands.command import Command, bins_option, features_option, label_option, share_option
 from sulq.commands.linear import LINEAR
 from sulq.commands.pairs import PAIRS
+from sulq.commands.predictors import PREDICTORS
 from sulq.commands.reading import columns_in, condition_in, edges_in, listed
 from sulq.commands.selection import BEYOND, add_selection, selected_conjunction
 from sulq.errors import QueryError
@@ -219,6 +220,7 @@ def _conjunction_options(parser: Any) -> None:
 
 
 COMMANDS = (
+    *PREDICTORS,
     Command(
         "tree",
         "decision tree",

@@ -77,6 +77,8 @@ def clear_line(console: Console) -> None:
 def show_outcome(outcome: Outcome, console: Console) -> None:
     """Print the hypothesis, then what it cost, how sure it is, and how to go on."""
     console.print(outcome.drawing())
+    if outcome.origin.chosen:
+        console.print(Text(f"Chosen: {outcome.origin.chosen}."), soft_wrap=True)
     for sentence in outcome.hypothesis.doubts:
         console.print(Text(clean(sentence), "yellow"), soft_wrap=True)
     console.print()
@@ -131,6 +133,16 @@ def show_rehearsal(plan: Rehearsal, ledger: str, rows: int | None, console: Cons
 
 def _expected(plan: Rehearsal, rows: int | None) -> list[str]:
     """What to expect of a run, in words."""
+    return [*_choice(plan), *_precision(plan, rows)]
+
+
+def _choice(plan: Rehearsal) -> list[str]:
+    """What a learner that chooses chose in the rehearsal."""
+    origin = None if plan.hypothesis is None else plan.hypothesis.origin
+    return [f"Chosen here: {origin.chosen}."] if origin is not None and origin.chosen else []
+
+
+def _precision(plan: Rehearsal, rows: int | None) -> list[str]:
     if plan.hypothesis is not None and plan.hypothesis.outlook:
         return [plan.hypothesis.outlook]
     return to_expect(plan.rounds, rows, spending(plan.cost, plan.unit))

@@ -22,8 +22,8 @@ NEAR = 0.5
 """Effects of two intervals of a number go together by e^(−distance/NEAR), by the part of rows between."""
 SMOOTH, ROUGH, APART = 0.3, 0.01, 0.1
 """The usual variance of what neighbouring intervals share, of what each adds, and of a category's effects."""
-SHIFT = 1.0
-"""The usual variance of what is added to the intercept."""
+SHIFT = 0.2
+"""The usual variance of what is added to the intercept, which the labels alone told nearly."""
 BELIEF = 2.0
 """As many effects of usual size are taken for seen, beside those that were, to say how large effects are."""
 LEAST, MOST = 0.02**2, 5.0**2

@@ -13,7 +13,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.class_scores import chosen, differs, likelihoods
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.hypothesis import Hypothesis, words
-from sulq.hypotheses.target import Target, kept_between
+from sulq.hypotheses.target import Target
 from sulq.pictures import measured
 from sulq.queries.arithmetic import Add
 from sulq.queries.expressions import Constant
@@ -86,8 +86,7 @@ class AdditiveModel(Hypothesis):
     def expression(self) -> Node:
         if self.classes is None:
             low, high = self.target.bounds
-            kept = kept_between(self.schema, self.score, -1.0, 1.0)
-            return kept * ((high - low) / 2) + (low / 2 + high / 2)
+            return self.target.kept(self.score) * ((high - low) / 2) + (low / 2 + high / 2)
         return self._chosen
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -31,8 +31,15 @@ def plain_of(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain_of(each) for name, each in value.items()}
     if is_dataclass(value):
-        return {field.name: plain_of(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain_of(getattr(value, field.name)) for field in _written(value)}
     return [plain_of(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def _written(value: Any) -> Iterator[Field[Any]]:
+    """The fields that are written down: all, but for younger ones that have their default."""
+    for each in fields(value):
+        if each.metadata.get("written") != "if stated" or getattr(value, each.name) != each.default:
+            yield each
 
 
 def stated(value: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sulq.errors import QueryError
 from sulq.hypotheses.forms import hints_of, needed, plain_of, stated, value_of
+from sulq.hypotheses.origin import Origin as Origin
 from sulq.hypotheses.words import enumerated as enumerated
 from sulq.hypotheses.words import words as words
 from sulq.pictures import chips
@@ -34,29 +35,6 @@ VERSION = 1
 """Of the text of a hypothesis."""
 KINDS: dict[str, type[Hypothesis]] = {}
 """Every kind of hypothesis, by the name that texts have for it."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a hypothesis comes from.
-
-    Args:
-        learner: the name of the learner's class.
-        promise: what the oracle promised to every person, in words.
-        run: the name of the run.
-        rounds: how many rounds were asked.
-
-    >>> import sulq
-    >>> rows = {"a": [True, False], "y": [True, False]}
-    >>> people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
-    >>> sulq.Conjunction("y", error=0.1).learn(people.exact()).origin
-    Origin(learner='Conjunction', promise='none: exact answers', run=..., rounds=1)
-    """
-
-    learner: str
-    promise: str
-    run: str
-    rounds: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,6 +58,13 @@ class Target:
         """Between which bounds a number is."""
         return bounds_of(self.schema, self.label)
 
+    def kept(self, score: Node) -> Node:
+        """A score that stands for a number, kept between −1 and 1, also where it lies beyond for every row.
+
+        Noise may have made such a score, so it must not be refused: that would tell of the rows.
+        """
+        return kept_between(self.schema, score, -1.0, 1.0)
+
     def check(self) -> None:
         """Refuse what is no label."""
         classes = self.classes

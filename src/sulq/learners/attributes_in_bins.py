@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
 from sulq.queries.attributes import check_numbers, features_beside
 from sulq.queries.codes import Bins
+from sulq.queries.edges import near_zero
 from sulq.queries.expressions import Column
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
@@ -226,12 +226,4 @@ def public_edges(
         return []
     if integers and high - low < FEW_VALUES:
         return [float(edge) for edge in range(int(low) + 1, int(high) + 1)]
-    edges = [low + (high - low) * place / EVEN for place in range(1, EVEN)]
-    for end in (low, high):
-        edges += [end * 2.0 ** (-place / a_halving) for place in range(1, a_halving * halvings)]
-        edges += [math.copysign(1.0, end)] if integers else []
-    if low < 0 < high:
-        edges.append(0.0)
-    if integers:
-        edges = [float(math.ceil(edge)) for edge in edges]
-    return sorted({edge for edge in edges if low < edge <= high})
+    return near_zero(low, high, integers, EVEN, a_halving, a_halving * halvings - 1)

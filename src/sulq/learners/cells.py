@@ -16,9 +16,14 @@ RESTARTS = 8
 SWEEPS = 40
 
 
-def cleaned(counts: Floats) -> Floats:
-    """The nearest counts that are not negative and have the same total, if that is at least a row."""
-    return nearest_distribution(counts, max(float(counts.sum()), 1.0))
+def cleaned(counts: Floats, rows: float | None = None) -> Floats:
+    """The nearest counts that are not negative and add up to the number of rows, if that is at least one.
+
+    Args:
+        counts: how many rows there are in each place, noise and all.
+        rows: how many rows there are, if that is known; by default as many as the counts add up to.
+    """
+    return nearest_distribution(counts, max(float(counts.sum()) if rows is None else rows, 1.0))
 
 
 def moments(columns: Sequence[Floats]) -> tuple[Floats, Floats]:

@@ -18,6 +18,10 @@ from sulq.schema import Schema
 
 Counts = NDArray[np.float64]
 
+NOISY = 3.0
+"""Noise counts for so many times as much as chance where a label must lead to displace that of the node
+above: of all the ends that noise could turn, most are right as they are."""
+
 
 class Draft:
     """A tree that is still growing: nodes by number, the root first, children after their parents.
@@ -158,7 +162,7 @@ class Draft:
             best = int(counts.argmax())
             lead = counts[best] - counts[above]
             spread = math.sqrt(
-                max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * deviation**2
+                max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * (NOISY * deviation) ** 2
             )
             majority = best if lead > prune * spread else above
             if question is None:

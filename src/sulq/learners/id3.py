@@ -19,6 +19,7 @@ from sulq.numbers import Numeric, rational, whole
 from sulq.queries.arithmetic import Compare
 from sulq.queries.attributes import attribute, check_numbers, column_names, features_beside
 from sulq.queries.codes import Bins
+from sulq.queries.edges import near_zero
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
@@ -38,7 +39,9 @@ class ID3(Learner[Tree]):
 
     The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one.
     Where questions are chosen, a first count of the labels says how many levels there can be, whether nodes
-    must choose together, and whether rows of a rare label count for more.
+    must choose together, and whether rows of a rare label count for more. If there are so few rows that the
+    counts at the ends could not tell the most frequent label of all rows, there are fewer questions or none:
+    then all of the budget counts the labels.
 
     Args:
         label: what the tree tells: a boolean or category column, or an expression like it.
@@ -86,7 +89,7 @@ class ID3(Learner[Tree]):
         picking = self._picking(schema, label)
         levels = self._levels(schema, draft)
         if self.pick == "choose":
-            levels = yield from levels.opened(label)
+            levels = yield from levels.opened(label, draft.sizes)
         while levels.turns and draft.open:
             answers = yield Round(picking.queries(draft, levels), levels.share)
             draft.grow(picking.picked(draft, levels, answers), levels.joint)
@@ -134,7 +137,7 @@ class ID3(Learner[Tree]):
             if way == "multiway":
                 return [column]
             return [Compare("==", column, Constant(level)) for level in kind.levels]
-        edges = self.bins.get(name) or _edges(kind, WAYS[way].bins)
+        edges = self.bins.get(name) or edges_of(kind, WAYS[way].bins, WAYS[way].halvings)
         # Edges that make no bins are refused, also where each is asked about by itself.
         cut: list[Node] = [Bins(column, tuple(edges))] if edges else []
         return [Compare("<", column, Constant(edge)) for edge in edges] if way == "binary" else cut
@@ -157,11 +160,25 @@ class ID3(Learner[Tree]):
         return label
 
 
-def _edges(kind: Integer | Real, bins: int) -> list[float]:
-    """Public edges from the bounds alone: halves of halves for an amount, else intervals of equal width."""
+def edges_of(kind: Integer | Real, bins: int, halvings: int) -> list[float]:
+    """Public edges from the bounds alone: evenly spread, closer towards 0, or all of few whole numbers.
+
+    Args:
+        kind: the column.
+        bins: into how many intervals of equal width it is cut.
+        halvings: how often the distance to 0 is halved, if it starts at 0.
+
+    >>> edges_of(Real(0, 80), 4, 3)
+    [10.0, 20.0, 40.0, 60.0]
+    """
     low, high = kind.low, kind.high
     if isinstance(kind, Integer) and high - low < bins:
         return [float(edge) for edge in range(int(low) + 1, int(high) + 1)]
     if low == 0 and high >= AMOUNT:
-        return [high / 2**halvings for halvings in range(bins - 1, 0, -1)]
-    return [low + (high - low) * i / bins for i in range(1, bins)] if high > low else []
+        return [high / 2**place for place in range(bins - 1, 0, -1)]
+    # A column that starts at 0 may be crowded there; from elsewhere 0 is a number like any other.
+    return (
+        near_zero(low, high, isinstance(kind, Integer), bins, 1, halvings if low == 0 else 0)
+        if high > low
+        else []
+    )

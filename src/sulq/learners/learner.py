@@ -139,4 +139,5 @@ class Learner(ABC, Generic[H]):
                 round_ = rounds.send(answers)
         except StopIteration as done:
             hypothesis: H = done.value
-        return replace(hypothesis, origin=Origin(type(self).__name__, promise, run, number))
+        chosen = None if hypothesis.origin is None else hypothesis.origin.chosen
+        return replace(hypothesis, origin=Origin(type(self).__name__, promise, run, number, chosen))

@@ -27,6 +27,7 @@ class Way:
         picks: the part of the budget for growing the tree; the rest counts the labels at its ends.
         depth: how many questions lead to an end at most.
         bins: into how many intervals a number is cut.
+        halvings: how often the distance to 0 is halved by further edges.
         again: for another round, there must be this many times as many rows without their node's most
             frequent label as there is noise in a count.
         joint: whether all nodes of a level choose one question together where noise would drown a node.
@@ -35,18 +36,23 @@ class Way:
     picks: Fraction
     depth: int
     bins: int
+    halvings: int
     again: float
     joint: bool
 
 
 WAYS = {
-    "multiway": Way(picks=Fraction(2, 5), depth=4, bins=8, again=4, joint=False),
+    "multiway": Way(picks=Fraction(2, 5), depth=4, bins=8, halvings=0, again=4, joint=False),
     # Yes-or-no questions make few and large ends. Those can do with less budget, and there are more rounds.
-    "binary": Way(picks=Fraction(4, 5), depth=9, bins=16, again=1.5, joint=True),
+    "binary": Way(picks=Fraction(4, 5), depth=9, bins=16, halvings=10, again=1.5, joint=True),
 }
 MOST_ROUNDS = 2**20
 PILOT = Fraction(1, 50)
 """The part of the budget that counts the labels before the first choice."""
+ROWS_WEIGHT = Fraction(1, 10)
+"""How precisely the number of rows is asked for beside the labels; where it is public, it costs nothing."""
+ROOT = 5.0
+"""There must be so many times as many rows as there is noise in the sum of the ends."""
 ALONE = 2
 """How often rows must be left to be halved below the last level, so that each node chooses for itself."""
 SEEN = 3
@@ -99,16 +105,26 @@ class Levels:
         joint = choosing and way.joint and sum(turns) == len(turns)
         return cls(turns, picks, share - picks, way.again, choosing and turns != PILOTED, joint=joint)
 
-    def opened(self, label: Node) -> Rounds[Levels]:
+    def opened(self, label: Node, sizes: Sequence[int]) -> Rounds[Levels]:
         """Count the labels before the first choice: that says what a choice takes and how many there can be.
 
         Args:
             label: what the tree is to tell.
+            sizes: how many answers each question has.
         """
         if not self.turns:
             return self
         pilot = self.rest * PILOT
-        [labels] = yield Round([count(by=[label])], pilot)
+        labels, counted = yield Round([count(by=[label]), count(weight=ROWS_WEIGHT)], pilot)
+        rows = float(counted.value)
+        if counted.deviation != 0:
+            # Not public, and better known from the labels, which have more of the budget: its certain part.
+            rows = float(np.sum(labels.value) - labels.deviation * math.sqrt(np.size(labels.value)))
+        planned = self._planned(labels, pilot)
+        return planned.rooted(float(np.mean(sizes)), rows, labels, pilot)
+
+    def _planned(self, labels: Answer, pilot: Fraction) -> Levels:
+        """What the choices may cost and how many there can be, so that noise does not drown them."""
         picks, weights = self.picks - pilot, weights_of(labels)
         if self.turns == PILOTED:
             first = min(picks, pilot * needed(labels, self.again))
@@ -119,6 +135,32 @@ class Levels:
             return replace(self, picks=picks, weights=weights, joint=False)
         fewer = self.turns[: max(1, math.floor(halvings))]
         return replace(self, turns=fewer, picks=picks, weights=weights, checked=False)
+
+    def rooted(self, answers: float, rows: float, labels: Answer, pilot: Fraction) -> Levels:
+        """No more levels than leave the most frequent label of all rows certain: the root of what ends say.
+
+        It is the one with the largest sum over all ends, where the noise of all of them adds up. If there can
+        be one question only, a third of the budget counts the ends. If there can be none, all of it does.
+
+        Args:
+            answers: how many answers a question has on average.
+            rows: how many rows there are.
+            labels: how many rows have each label, from the pilot.
+            pilot: what the pilot cost, as a share.
+        """
+        power, off = float(labels.law.power), float(np.max(labels.deviation))
+        for plan in self._plans:
+            ends = answers ** sum(plan.turns if self.joint or plan.turns == PILOTED else plan.turns[:1])
+            if rows >= ROOT * off * float(pilot / plan.ends) ** power * math.sqrt(2 * ends):
+                return plan
+        return replace(self, turns=(), picks=Fraction(0), ends=self.rest)
+
+    @property
+    def _plans(self) -> list[Levels]:
+        """These levels, fewer of them where each is a round of one question, and one question alone."""
+        lengths = range(len(self.turns), 1, -1) if self.joint else [len(self.turns)]
+        one = replace(self, turns=(1,), picks=self.rest * 2 / 3, ends=self.rest / 3, first=None)
+        return [*(replace(self, turns=self.turns[:many]) for many in lengths), one]
 
     @property
     def share(self) -> Fraction:

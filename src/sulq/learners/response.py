@@ -186,7 +186,7 @@ class NumberResponse(Response):
         )
 
     def residual(self, score: Node) -> Node:
-        return clip(self.target.numbers - clip(score, -1.0, 1.0), -1.0, 1.0)
+        return clip(self.target.numbers - self.target.kept(score), -1.0, 1.0)
 
     def intercept(self, average: Floats) -> Floats:
         return average

@@ -30,6 +30,8 @@ FINEST = 64
 MOST_CELLS = 2**14
 CELLS = 0.75
 """How many cells there are for every row, over the noise in a cell: more place rows better, and add noise."""
+ROWS_WEIGHT = Fraction(1, 100)
+"""How precisely the number of rows is asked for beside them: where it is public, it costs nothing."""
 UNSURE = 0.1
 """How unsure of a column's mean, on a scale from −1 to 1, its histogram may leave us."""
 
@@ -76,16 +78,19 @@ class Histograms:
     Args:
         columns: the rows in every bin of every column: not negative, and drawn towards each other.
         noise: one standard deviation of a count.
+        known: how many rows there are, if that is public.
     """
 
     columns: list[Floats]
     noise: float
+    known: float | None = None
 
     @classmethod
-    def of(cls, answers: Sequence[Answer]) -> Histograms:
+    def of(cls, answers: Sequence[Answer], counted: Answer) -> Histograms:
         noise = float(answers[0].deviation)
         tables = shrunk(np.array([answer.value for answer in answers]), noise)
-        return cls([cleaned(table) for table in tables], noise)
+        known = float(counted.value) if counted.deviation == 0 else None
+        return cls([cleaned(table, known) for table in tables], noise, known)
 
     @cached_property
     def rows(self) -> float:
@@ -141,8 +146,9 @@ def start(names: Sequence[str], k: int, shares: Shares) -> Rounds[tuple[Floats, 
         shares: how the budget is divided.
     """
     fine = edges(len(names))
-    answers = yield Round([count(by=bins(features(name), fine)) for name in names], shares.columns)
-    seen = Histograms.of(answers)
+    histograms = [count(by=bins(features(name), fine)) for name in names]
+    *answers, counted = yield Round([*histograms, count(weight=ROWS_WEIGHT)], shares.columns)
+    seen = Histograms.of(answers, counted)
     means, _ = moments(seen.columns)
     if seen.unsure:
         middle, reach = on_grid(means[np.newaxis]), reach_of(seen.around, math.inf)
@@ -153,7 +159,7 @@ def start(names: Sequence[str], k: int, shares: Shares) -> Rounds[tuple[Floats, 
     weights, grid = np.array([seen.rows]), _grid(names, fine, at)
     if grid:
         [cells] = yield Round([count(by=grid)], shares.cells)
-        weights = cleaned(np.ravel(cells.value))
+        weights = cleaned(np.ravel(cells.value), seen.known)
     centres, spread = clustered(places(seen.columns, at, means), weights, k, seen.within(at))
     noise = seen.noise * float(shares.columns / shares.step) * k / seen.rows
     return on_grid(centres), reach_of(spread, noise), shares

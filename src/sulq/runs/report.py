@@ -63,6 +63,7 @@ def report(outcome: Outcome, title: str) -> str:
         f"{date.today().isoformat()} · promise: {escape(origin.promise)} · run: {escape(origin.run)}</p>",
         _warning(origin.promise),
         _opening(outcome.hypothesis) if outcome.hypothesis else "",
+        f"<p>Chosen: {escape(origin.chosen)}.</p>" if origin.chosen else "",
         _meaning(account, outcome.schema) if account is not None else _reported(origin.promise),
         "<h2>What was learned</h2>" if outcome.hypothesis else "",
         _learned(outcome),

@@ -1,6 +1,9 @@
 """sulq's learners as scikit-learn estimators. Needs scikit-learn: `pip install 'sulq[sklearn]'`.
 
-What their parameters have in common:
+`Classifier` and `Regressor` are the defaults: they choose a learner by rows, columns and budget, and say
+which.
+
+What the parameters have in common:
 
 - `epsilon`, perhaps with `delta`: what one `fit` may spend. There is no default.
 - `neighbours`: "replace" (the number of rows is public) or "add-remove".
@@ -31,6 +34,7 @@ from sulq.sklearn.clusters import KMeans
 from sulq.sklearn.components import PCA, TruncatedSVD
 from sulq.sklearn.conjunctions import ConjunctionClassifier
 from sulq.sklearn.linear import LinearRegression, LogisticRegression, NaiveBayes
+from sulq.sklearn.predictors import Classifier, Regressor
 from sulq.sklearn.selection import SelectClassifier
 from sulq.sklearn.spending import SpendingWarning, search_epsilon
 
@@ -38,12 +42,14 @@ __all__ = [
     "PCA",
     "AdditiveClassifier",
     "AdditiveRegressor",
+    "Classifier",
     "ConjunctionClassifier",
     "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "NaiveBayes",
     "PerceptronClassifier",
+    "Regressor",
     "SelectClassifier",
     "SpendingWarning",
     "TreeClassifier",

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from sulq.learners.additive import Additive
 from sulq.schema import Kind
-from sulq.sklearn.classifiers import Classifier
+from sulq.sklearn.classifiers import ClassEstimator
 from sulq.sklearn.estimator import Estimator
 from sulq.sklearn.importances import parts
-from sulq.sklearn.regressors import Regressor
+from sulq.sklearn.numbers import NumberEstimator
 
 
 class Effects(Estimator):
@@ -30,7 +30,7 @@ class Effects(Estimator):
         return Additive(label, features, bins=self.bins or {}, **self._settings("refinements"))
 
 
-class LikelyClassifier(Classifier):
+class LikelyClassifier(ClassEstimator):
     """The base of classifiers that say how likely each class is."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -98,7 +98,7 @@ class AdditiveClassifier(Effects, LikelyClassifier):
         return self._additive(features, label)
 
 
-class AdditiveRegressor(Effects, Regressor):
+class AdditiveRegressor(NumberEstimator, Effects):
     """An additive model of a number: `sulq.Additive` as an estimator.
 
     Args:

@@ -21,7 +21,7 @@ from sulq.sklearn.importances import of_tree, parts, used
 from sulq.sklearn.labels import classes_of, codes_of, labels_of
 
 
-class Classifier(ClassifierMixin, Estimator, ABC):
+class ClassEstimator(ClassifierMixin, Estimator, ABC):
     """The base of the classifiers: the label is one more column."""
 
     classes: Any
@@ -63,7 +63,7 @@ class Classifier(ClassifierMixin, Estimator, ABC):
         return pa.DictionaryArray.from_arrays(codes, pa.array(classes)), Category(tuple(classes), classes[0])
 
 
-class BinaryClassifier(Classifier):
+class BinaryClassifier(ClassEstimator):
     """The base of those that know two classes only. The second, in order, counts as true."""
 
     def __sklearn_tags__(self) -> Any:
@@ -80,7 +80,7 @@ class BinaryClassifier(Classifier):
         return super()._label(codes, classes)
 
 
-class TreeClassifier(Classifier):
+class TreeClassifier(ClassEstimator):
     """A decision tree: `sulq.ID3` as an estimator.
 
     Args:

@@ -12,7 +12,7 @@ from sulq.learners.logistic import LogisticRegression as Logistic
 from sulq.learners.naive_bayes import NaiveBayes as Bayes
 from sulq.sklearn.additive import Effects, LikelyClassifier
 from sulq.sklearn.estimator import Estimator
-from sulq.sklearn.regressors import Regressor
+from sulq.sklearn.numbers import NumberEstimator
 
 
 class Coefficients(Estimator):
@@ -35,7 +35,7 @@ class Coefficients(Estimator):
         return intercept if isinstance(intercept, float) else np.array(intercept)
 
 
-class LinearRegression(Coefficients, Regressor):
+class LinearRegression(Coefficients, NumberEstimator):
     """A linear model of a number: `sulq.LinearRegression` as an estimator.
 
     Args:

@@ -1,4 +1,4 @@
-"""The base of the regressors: the number is one more column."""
+"""What all regressors have in common: y is one more column, between public bounds."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sulq.sklearn.estimator import Estimator
 from sulq.sklearn.labels import numbers_of
 
 
-class Regressor(RegressorMixin, Estimator, ABC):
-    """The base of the regressors."""
+class NumberEstimator(RegressorMixin, Estimator, ABC):
+    """The base of the regressors: the number is one more column."""
 
     target: Any
 

@@ -1,0 +1,193 @@
+"""A classifier chooses a learner by public facts and by privately counted rows, and says which and why."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.classes.pick import Pick
+from sulq.hypotheses.tree import End, Tree
+from sulq.learners.classifier import TableFacts
+from sulq.learners.selection import conditions_of, counted, positive, selected
+from sulq.queries.choose import Choice
+from sulq.talk.answers import Answer
+from sulq.talk.laws import Noise
+
+col = sulq.col
+SURE = 10_000
+"""An ε at which noise is nothing."""
+SCHEMA = sulq.Schema(
+    {"x": sulq.Integer(0, 99), "z": sulq.Real(0, 1), "town": sulq.Category(["n", "s"]), "y": sulq.Boolean()}
+)
+
+
+def people(rows: int, seed: int = 0) -> sulq.Source:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 100, rows)
+    town = rng.choice(["n", "s"], rows)
+    return sulq.open({"x": x, "z": rng.random(rows), "town": town, "y": x >= 60}, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("rows", "others", "columns", "classes", "kinds", "choosable", "way"),
+    [
+        (20, 10, 5, 2, "numbers", True, "majority"),
+        (2000, 2, 5, 2, "numbers", True, "majority"),
+        (300, 140, 5, 2, "numbers", True, "selection"),
+        (300, 140, 5, 2, "numbers", False, "tree"),
+        (2000, 300, 5, 2, "numbers", True, "tree"),
+        (600, 300, 5, 2, "categories", True, "tree"),
+        (4000, 2000, 3, 2, "numbers", True, "additive"),
+        (4000, 2000, 3, 5, "numbers", True, "tree"),
+        (4000, 2000, 3, 2, "categories", True, "tree"),
+        (20_000, 9000, 3, 2, "categories", True, "additive"),
+    ],
+)
+def test_rows_columns_classes_and_noise_decide(
+    rows: int, others: int, columns: int, classes: int, kinds: Any, choosable: bool, way: str
+) -> None:
+    table = TableFacts(rows, others, 3.0, 1.0, columns, classes, kinds, choosable)
+    assert table.way == way
+    words = {"majority": "most frequent", "selection": "choice", "tree": "tree", "additive": "additive"}
+    assert words[way] in table.why.partition("because")[0]
+
+
+def test_of_columns_that_share_gaussian_noise_more_are_affordable() -> None:
+    ways = [TableFacts(4000, 2000, 3.0, power, 36, 2, "numbers", True).way for power in (1.0, 0.5)]
+    assert ways == ["tree", "additive"]
+
+
+def noisy(counts: list[float], scale: int) -> Answer:
+    return Answer(np.array(counts), Noise("laplace", Fraction(scale), Fraction(1), len(counts)))
+
+
+@pytest.mark.parametrize(
+    ("counts", "scale", "asks"),
+    [
+        ([180.0, 120.0], 40, "pick"),
+        ([180.0, 120.0], 2000, "count"),
+        ([1500.0, 1500.0], 1, "total"),
+        ([3000.0, 40.0], 60, "choice"),
+    ],
+)
+def test_what_the_first_count_says_decides_what_is_asked_next(
+    counts: list[float], scale: int, asks: str
+) -> None:
+    """Conditions to choose from, the labels alone, tables of every column, or which question is best."""
+    rounds = sulq.Classifier("y").rounds(SCHEMA)
+    assert next(rounds).share == Fraction(1, 50)
+    asked = rounds.send([noisy(counts, scale), Answer(sum(counts))])
+    if asks == "choice":  # a tree counts the labels once more, and then chooses
+        asked = rounds.send([noisy(counts, scale), Answer(sum(counts))])
+    kinds = {"pick": Pick, "choice": Choice}
+    if asks in kinds:
+        assert isinstance(asked.queries[0], kinds[asks])
+    else:
+        assert len(asked.queries) == (1 if asks == "count" else 1 + 3)
+
+
+def test_where_nothing_can_be_learned_the_most_frequent_class_is_all_that_is_said() -> None:
+    model = sulq.Classifier("y").learn(people(300).curator(epsilon="0.01"))
+    assert isinstance(model, Tree)
+    assert isinstance(model.root, End)
+    assert model.origin is not None
+    assert model.origin.learner == "Classifier"
+    assert model.origin.chosen is not None
+    assert model.origin.chosen.startswith("the most frequent class alone, because 300 rows")
+    assert model.predict_proba({"x": [1, 99], "z": [0.5, 0.5], "town": ["n", "s"]}).shape == (2, 2)
+
+
+def test_all_of_the_share_is_spent_and_no_more() -> None:
+    for rows, epsilon in ((300, 1), (300, "0.01"), (4000, 1)):
+        curator = people(rows).curator(epsilon=epsilon)
+        sulq.Classifier("y", share="1/2").learn(curator)
+        assert curator.spent <= curator.offer.total / 2
+        assert curator.spent > curator.offer.total * 49 / 100
+
+
+@pytest.mark.parametrize("answers", ["exact", "curator", "crowd", "sample", "denoised", "add-remove"])
+def test_whoever_answers_is_asked_what_they_can_answer(answers: str) -> None:
+    source = people(2_000)
+    oracle: Any = {
+        "exact": source.exact,
+        "curator": lambda: source.curator(epsilon=1),
+        "crowd": lambda: source.crowd(epsilon=4),
+        "sample": source.sample,
+        "denoised": lambda: source.curator(epsilon=1).denoised("y", "0.1"),
+        "add-remove": lambda: source.curator(epsilon=1, delta="1e-6", neighbours="add-remove"),
+    }[answers]()
+    model = sulq.Classifier("y").learn(oracle)
+    assert model.origin is not None
+    assert model.origin.chosen
+    again = sulq.Hypothesis.from_json(model.to_json())
+    assert again.origin == model.origin
+
+
+class Selecting(sulq.Learner[Tree]):
+    """The choice of conditions by itself."""
+
+    share = 1
+
+    def rounds(self, schema: sulq.Schema) -> Any:
+        return selected(schema, col("y"), None, {"x": [20, 40, 60, 80], "z": [0.5]}, Fraction(1))
+
+
+@pytest.mark.parametrize("settings", [{"epsilon": 10}, {"epsilon": 10, "delta": "1e-6"}])
+def test_the_conditions_that_tell_two_classes_apart_are_chosen(settings: dict[str, Any]) -> None:
+    """Of 1,200 rows at ε = 8 the best rule leads by 200, so that another is chosen with a chance below 1e-9."""
+    tree = Selecting().learn(people(1200).curator(**settings))
+    assert tree.predict({"x": [10, 59, 60, 99], "z": [0.2] * 4, "town": ["n"] * 4}).tolist() == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert Selecting().learn(people(1200).exact()).accuracy == (1.0, 0.0)
+
+
+def test_conditions_are_those_of_a_conjunction_or_of_its_opposite() -> None:
+    a, b = col("x") >= 3, col("z") < 0.5
+    rule = sulq.hypotheses.Rule(SCHEMA, None, (a, b))
+    assert [each.key for each in conditions_of(rule)[0]] == [a.key, b.key]
+    opposite = sulq.hypotheses.Selected(SCHEMA, None, ~rule.expression, "not")
+    assert ([each.key for each in conditions_of(opposite)[0]], conditions_of(opposite)[1]) == (
+        [a.key, b.key],
+        False,
+    )
+    assert conditions_of(sulq.hypotheses.Rule(SCHEMA, None, ())) == ((), True)
+
+
+def test_an_end_keeps_the_chosen_label_unless_another_leads_beyond_noise() -> None:
+    tree = Tree(SCHEMA, None, col("y"), (), End(1, ()))
+    assert [counted(tree, np.array([row]), 10.0).ends[0].label for row in ([40.0, 20.0], [200.0, 20.0])] == [
+        1,
+        0,
+    ]
+
+
+def test_a_category_of_two_values_is_told_apart_though_it_may_be_something_else() -> None:
+    condition, no, yes = positive(SCHEMA, col("town")) or (None, None, None)
+    assert condition is not None
+    assert (condition.key, no, yes) == ((col("town") == "s").key, 0, 1)
+    assert positive(SCHEMA, sulq.bins("x", [1, 2])) is None
+
+
+def test_what_is_no_class_or_no_number_is_refused_before_anything_is_asked() -> None:
+    with pytest.raises(sulq.QueryError, match="use Regressor"):
+        next(sulq.Classifier("x").rounds(SCHEMA))
+    with pytest.raises(sulq.QueryError, match="use Classifier"):
+        next(sulq.Regressor("y").rounds(SCHEMA))
+    with pytest.raises(sulq.QueryError):
+        next(sulq.Classifier("y", bins={"town": [1]}).rounds(SCHEMA))
+
+
+def test_a_regressor_says_whether_columns_have_their_say() -> None:
+    little, much = (sulq.Regressor("x").learn(people(500).curator(epsilon=e)) for e in ("0.001", SURE))
+    assert little.origin is not None
+    assert much.origin is not None
+    assert (little.origin.chosen or "").startswith("the average alone")
+    assert (much.origin.chosen or "").startswith("an additive model")
