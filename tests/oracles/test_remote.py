@@ -63,6 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Curators]:
         yield server
 
 
+TREE, OTHER = (sulq.ID3("y", ["a", "b"], depth=depth).learn(people().exact()) for depth in (1, 2))
 LEARNERS: dict[str, Learner[Any]] = {
     "tree": sulq.ID3("y", ["a", "b", "c"], depth=2, share="1/2"),
     "tree by counts": sulq.ID3("y", ["a", "b"], depth=2, share="1/2", pick="counts"),
@@ -83,6 +84,17 @@ LEARNERS: dict[str, Learner[Any]] = {
     "quantiles": sulq.Table(["a"], medians=["z"], quantiles={"x": [0.1, 0.9]}, share="1/2"),
     "statement": sulq.Statement("SELECT a, count(*), avg(x), median(z) FROM people GROUP BY a", share="1/2"),
     "masked parity": sulq.theory.MaskedParity(share="1/2"),
+    "classifier": sulq.Classifier("y", ["a", "b"], share="1/2"),
+    "regressor": sulq.Regressor("z", ["a", "x"], share="1/2"),
+    "linear regression": sulq.LinearRegression("z", ["a", "x"], share="1/2"),
+    "logistic regression": sulq.LogisticRegression("y", ["a", "x"], share="1/2"),
+    "naive Bayes": sulq.NaiveBayes("y", ["a", "x"], share="1/2"),
+    "decision list": sulq.DecisionList("y", ["a", "x"], length=2, share="1/2"),
+    "pairs": sulq.Pairs(["a", "b", "x"], share="1/2"),
+    "evaluation": sulq.Evaluate(TREE, share="1/4"),
+    "cross-validation": sulq.CrossValidate(sulq.ID3("y", ["a", "b"], depth=1), folds=2),
+    "hold-out": sulq.Holdout(sulq.ID3("y", ["a", "b"], depth=1)),
+    "a choice of models": sulq.ChooseModel([TREE, OTHER], "y", share="1/4"),
 }
 
 

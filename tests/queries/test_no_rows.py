@@ -28,6 +28,7 @@ EVERY_NODE: list[Node] = [
     sulq.features("r", "i"),
     sulq.vector(1, col("r")),
     sulq.known("t"),
+    sulq.fold(["r", "i"], 3),
     col("t").month(),
     col("t").weekday(),
     col("t").years_at("2021-07-01"),

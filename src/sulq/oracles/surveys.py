@@ -276,9 +276,11 @@ class Surveyor(ABC):
 def _divided(drafts: Sequence[Survey], owners: Sequence[Question], people: int) -> list[Survey]:
     """Cohorts for the surveys of a round, so that their errors are inverse to their weights."""
     needs = [draft.need * float(query.weight) ** 2 for draft, query in zip(drafts, owners, strict=True)]
-    sizes = [math.floor(people * need / sum(needs)) if need else 0 for need in needs]
-    if any(need and not size for need, size in zip(needs, sizes, strict=True)):
-        raise QueryError(f"{people} people are too few for {sum(map(bool, needs))} questions")
+    asking = sum(map(bool, needs))
+    if people < asking:
+        raise QueryError(f"{people} people are too few for {asking} questions")
+    # Everything that is asked is put to somebody; the rest are divided.
+    sizes = [1 + math.floor((people - asking) * need / sum(needs)) if need else 0 for need in needs]
     return [replace(draft, size=size) for draft, size in zip(drafts, sizes, strict=True)]
 
 
