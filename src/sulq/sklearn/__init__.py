@@ -30,8 +30,9 @@ from sulq.sklearn.classifiers import PerceptronClassifier, TreeClassifier
 from sulq.sklearn.clusters import KMeans
 from sulq.sklearn.components import PCA, TruncatedSVD
 from sulq.sklearn.conjunctions import ConjunctionClassifier
+from sulq.sklearn.searches import search_epsilon
 from sulq.sklearn.selection import SelectClassifier
-from sulq.sklearn.spending import SpendingWarning, search_epsilon
+from sulq.sklearn.spending import SpendingWarning
 
 __all__ = [
     "PCA",
