@@ -268,3 +268,25 @@ def test_a_model_that_tells_fewer_classes_apart_is_not_chosen_for_it() -> None:
     assert verdict(of_two, "kind", PEOPLE.schema).classes == ("not u", "u")
     with pytest.raises(sulq.QueryError, match="the hypotheses tell different classes"):
         sulq.ChooseModel([OF_THREE, of_two]).learn(PEOPLE.exact())
+
+
+@pytest.mark.parametrize("kind", [sulq.CrossValidate, sulq.Holdout])
+def test_a_label_of_one_class_is_refused_before_anything_is_spent(kind: Any) -> None:
+    kinds = {"a": sulq.Boolean(), "only": sulq.Category(["u"], missing="u")}
+    people = sulq.open({"a": [0, 1] * 20, "only": ["u"] * 40}, kinds)
+    tree, curator = sulq.ID3("only", ["a"], depth=1), people.curator(epsilon=1)
+    for learner in (kind(tree), sulq.Evaluate(tree.learn(people.exact()))):
+        with pytest.raises(
+            sulq.QueryError, match="only can only have one value: there is nothing to evaluate"
+        ):
+            learner.learn(curator)
+    assert curator.spent == 0
+
+
+def test_a_model_that_tells_everyone_the_same_number_is_judged() -> None:
+    """A number that is always 0 looks like a truth value."""
+    kinds = {"id": sulq.Integer(0, 39), "a": sulq.Boolean(), "x": sulq.Integer(0, 4)}
+    people = sulq.open({"id": range(40), "a": [0, 1] * 20, "x": [0] * 40}, kinds)
+    learner = sulq.Additive("x", ["a"], refinements=1)
+    assert sulq.Evaluate(learner.learn(people.exact())).learn(people.exact()).numbers.mean_squared.value == 0
+    assert sulq.CrossValidate(learner, folds=2).learn(people.exact()).numbers.mean_squared.value == 0

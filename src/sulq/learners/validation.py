@@ -8,7 +8,7 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.hypotheses.evaluation import Evaluation
-from sulq.hypotheses.verdict import Verdict, verdict
+from sulq.hypotheses.verdict import Verdict, told_apart, verdict
 from sulq.learners.evaluate import BINS, Comparison, Evaluate
 from sulq.learners.folded import Dealt, public_fold, restricted
 from sulq.learners.learner import Learner
@@ -78,7 +78,7 @@ class CrossValidate(Learner[Evaluation]):
         # All that could be refused is refused before the first model is paid for.
         whole("the number of folds", self.folds, 2, 100)
         whole("the number of bins", self.bins, 2, 100)
-        label, name = self._label(), type(self.learner).__name__
+        label, name = told_apart(self._label(), schema), type(self.learner).__name__
         dealt = Dealt(public_fold(schema, self.folds, self.salt), self.folds)
         models = []
         for place in range(self._models):
