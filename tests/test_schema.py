@@ -127,3 +127,8 @@ def test_an_unknown_column_is_named_with_those_there_are() -> None:
         sulq.errors.SchemaError, match="no column 'agee'; the schema has age, income, plan, sick"
     ):
         IN_PYTHON["agee"]
+
+
+def test_the_salt_of_a_unit_is_a_text_that_can_be_hashed() -> None:
+    with pytest.raises(sulq.errors.SchemaError, match="texts, of whole letters"):
+        sulq.Unit("who", rows=1, salt="\ud83d")

@@ -22,7 +22,7 @@ from sulq.errors import SchemaError
 from sulq.faces import columns_grid, face
 from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, drops, fill, text
 from sulq.numbers import whole
-from sulq.wire import digest
+from sulq.wire import digest, encodable
 
 HOLE = "___"
 """Stands in a draft where the user's public knowledge belongs."""
@@ -72,8 +72,8 @@ class Unit:
     salt: str = "sulq"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str) or not isinstance(self.salt, str):
-            raise SchemaError("a unit's column and salt are texts")
+        if not isinstance(self.column, str) or not encodable(self.salt):
+            raise SchemaError("a unit's column and salt are texts, of whole letters")
         fill(self, rows=whole("a unit's rows", self.rows, 1, 2**20, error=SchemaError))
 
 

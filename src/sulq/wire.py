@@ -73,6 +73,15 @@ def shown(value: object) -> str:
         return f"something of type {type(value).__name__}"
 
 
+def encodable(text: object) -> bool:
+    """Whether something is a text that can be written as bytes; half a letter, a lone surrogate, cannot.
+
+    >>> encodable("green"), encodable(chr(0xD83D)), encodable(3)
+    (True, False, False)
+    """
+    return isinstance(text, str) and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def of_json(text: object, what: str) -> Any:
     """The plain data that a JSON text holds. What is no JSON is refused, and NaN, infinity and a key twice.
 

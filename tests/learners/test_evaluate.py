@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from fractions import Fraction
 from typing import Any
@@ -308,3 +309,17 @@ def test_the_bars_of_an_evaluation_hold_the_figures_of_the_rows() -> None:
             if (place := min(len(edges) - 2, int(np.searchsorted(edges, mean, side="right")) - 1)) in known
         )
     assert max(failures.values()) <= most(runs, 0.05)
+
+
+def test_words_of_others_stay_on_their_line_and_out_of_the_terminal() -> None:
+    names = ("<script>", "two\nlines", "red\x1b[31m")
+    rows = {"a": [0, 1, 1] * 20, "k": list(names) * 20}
+    people = sulq.open(rows, {"a": sulq.Boolean(), "k": sulq.Category(names, missing="<script>")})
+    evaluation = sulq.Evaluate(sulq.ID3("k", ["a"], depth=1).learn(people.exact())).learn(people.exact())
+    form = json.loads(evaluation.to_json()) | {"model": "<script>\n\x1b[31m", "tested": "two\nlines\x1b[0m"}
+    read = sulq.Hypothesis.from_json(json.dumps(form))
+    with pytest.raises(sulq.QueryError) as refused:
+        read.recall("none")
+    for text in (read.headline, str(refused.value)):
+        assert "\n" not in text and "\x1b" not in text
+    assert "\x1b" not in read.describe() + read.picture() and "<script>" not in read.picture()

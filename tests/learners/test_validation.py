@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,18 @@ import sulq
 from sulq.hypotheses.verdict import verdict
 from sulq.learners.folded import Dealt, public_fold
 from sulq.learners.validation import together
-from tests.learners.test_evaluate import ADDITIVE, KINDS, NUMBER, OF_THREE, ORACLES, PEOPLE, TABLE, TREE, N
+from tests.learners.test_evaluate import (
+    ADDITIVE,
+    HALFSPACE,
+    KINDS,
+    NUMBER,
+    OF_THREE,
+    ORACLES,
+    PEOPLE,
+    TABLE,
+    TREE,
+    N,
+)
 
 LEARNERS: dict[str, Any] = {
     "tree": sulq.ID3("y", ["a", "b"], depth=2),
@@ -160,6 +172,10 @@ def test_a_fold_is_the_same_from_every_source_and_through_the_wire() -> None:
         (lambda: sulq.fold([], 5), "at least one column"),
         (lambda: sulq.fold("a", 1), "from 2 to 1000, not 1"),
         (lambda: sulq.fold("a", 5, 3), "salt of folds is a text"),
+        (lambda: sulq.fold("a", 5, "\ud83d"), r"text of whole letters, not '\\ud83d'"),
+        (lambda: sulq.CrossValidate(sulq.ID3("y"), folds=0).cost_of_learning, "folds must be a whole number"),
+        (lambda: sulq.CrossValidate(TREE).learn(PEOPLE.exact()), "a learner, not Tree: `Evaluate` judges"),
+        (lambda: sulq.ChooseModel(None).learn(PEOPLE.exact()), "nothing to choose from"),
         (lambda: sulq.CrossValidate(sulq.KMeans(2)).learn(PEOPLE.exact()), "KMeans predicts no label"),
         (
             lambda: sulq.CrossValidate(sulq.Conjunction("y", ["a"])).learn(PEOPLE.exact()),
@@ -178,6 +194,34 @@ def test_a_fold_is_the_same_from_every_source_and_through_the_wire() -> None:
 def test_what_cannot_be_validated_is_refused(made: Any, said: str) -> None:
     with pytest.raises(sulq.QueryError, match=said):
         made()
+
+
+@pytest.mark.parametrize("kind", [sulq.CrossValidate, sulq.Holdout])
+@pytest.mark.parametrize(
+    ("learner", "settings", "said"),
+    [
+        (sulq.ID3("y", ["a"], depth=1), {"bins": 1}, "the number of bins"),
+        (sulq.ID3("y", ["a"], depth=1), {"bins": 10.5}, "the number of bins"),
+        (sulq.ID3("y", ["a"], depth=1), {"salt": "\ud83d"}, "whole letters"),
+        (sulq.Evaluate(TREE, "y"), {}, "Evaluate predicts no label"),
+    ],
+)
+def test_what_the_last_round_cannot_do_is_refused_before_the_first_is_paid(
+    kind: Any, learner: Any, settings: dict[str, Any], said: str
+) -> None:
+    curator = PEOPLE.curator(epsilon=1)
+    with pytest.raises(sulq.QueryError, match=said):
+        kind(learner, **settings).learn(curator)
+    assert curator.spent == 0
+
+
+def test_a_cell_that_only_deals_a_row_may_be_missing() -> None:
+    rows = TABLE | {"idle": [None if place % 10 else 1.0 for place in range(N)]}
+    people = sulq.open(rows, {**KINDS, "idle": sulq.Real(0, 1, drop_missing=True)})
+    learner = LEARNERS["tree"]
+    assert sulq.CrossValidate(learner, folds=2).learn(people.exact()).confusion.sum() == N
+    held_out = sulq.Holdout(learner, folds=2).learn(people.exact()).confusion.sum()
+    assert held_out == np.sum(folds_of(people, 2) == 0)
 
 
 def test_models_of_different_classes_are_not_judged_together() -> None:
@@ -217,3 +261,32 @@ def test_numbers_are_chosen_by_their_absolute_errors() -> None:
         sulq.ChooseModel([NUMBER, TREE]).learn(PEOPLE.exact())
     with pytest.raises(sulq.QueryError, match="at least two"):
         sulq.ChooseModel([NUMBER]).learn(PEOPLE.exact())
+
+
+def test_a_model_that_tells_fewer_classes_apart_is_not_chosen_for_it() -> None:
+    of_two = replace(HALFSPACE, label=sulq.col("kind"), values=("v", "u"))
+    assert verdict(of_two, "kind", PEOPLE.schema).classes == ("not u", "u")
+    with pytest.raises(sulq.QueryError, match="the hypotheses tell different classes"):
+        sulq.ChooseModel([OF_THREE, of_two]).learn(PEOPLE.exact())
+
+
+@pytest.mark.parametrize("kind", [sulq.CrossValidate, sulq.Holdout])
+def test_a_label_of_one_class_is_refused_before_anything_is_spent(kind: Any) -> None:
+    kinds = {"a": sulq.Boolean(), "only": sulq.Category(["u"], missing="u")}
+    people = sulq.open({"a": [0, 1] * 20, "only": ["u"] * 40}, kinds)
+    tree, curator = sulq.ID3("only", ["a"], depth=1), people.curator(epsilon=1)
+    for learner in (kind(tree), sulq.Evaluate(tree.learn(people.exact()))):
+        with pytest.raises(
+            sulq.QueryError, match="only can only have one value: there is nothing to evaluate"
+        ):
+            learner.learn(curator)
+    assert curator.spent == 0
+
+
+def test_a_model_that_tells_everyone_the_same_number_is_judged() -> None:
+    """A number that is always 0 looks like a truth value."""
+    kinds = {"id": sulq.Integer(0, 39), "a": sulq.Boolean(), "x": sulq.Integer(0, 4)}
+    people = sulq.open({"id": range(40), "a": [0, 1] * 20, "x": [0] * 40}, kinds)
+    learner = sulq.Additive("x", ["a"], refinements=1)
+    assert sulq.Evaluate(learner.learn(people.exact())).learn(people.exact()).numbers.mean_squared.value == 0
+    assert sulq.CrossValidate(learner, folds=2).learn(people.exact()).numbers.mean_squared.value == 0

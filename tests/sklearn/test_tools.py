@@ -11,9 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.ensemble import BaggingClassifier
+from sklearn.feature_selection import SelectFromModel
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, StratifiedKFold, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import SVR
 
 import sulq.sklearn
 from sulq.sklearn import SpendingWarning, search_epsilon, spending
@@ -160,6 +164,30 @@ def test_epsilons_of_a_grid_add_up() -> None:
 def test_folds_that_may_depend_on_rows_have_no_sum(cv: Any) -> None:
     with pytest.raises(ValueError, match=r"give cv=KFold\(k\)"):
         search_epsilon(GridSearchCV(tree(), {"depth": [1]}, cv=cv))
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: BaggingClassifier(tree(), n_estimators=10), "BaggingClassifier decides how often it fits"),
+        (lambda: make_pipeline(OneVsRestClassifier(tree())), "OneVsRestClassifier decides how often"),
+        (lambda: RandomizedSearchCV(tree(), {"depth": [1, 2]}), "RandomizedSearchCV decides how often"),
+        (lambda: GridSearchCV(tree(), {"depth": [1, 2]}, cv=KFold(3)), "a search within folds"),
+        (lambda: tree(neighbours="add-remove"), "shifts others into other folds"),
+        (lambda: SVR(), "SVR has no private step"),
+        (lambda: make_pipeline(StandardScaler(), SVR(epsilon=0.1)), "Pipeline has no private step"),
+    ],
+)
+def test_what_cannot_be_added_up_has_no_sum(made: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        search_epsilon(made(), cv=KFold(5))
+
+
+def test_the_epsilons_of_all_private_steps_add_up_and_those_of_others_do_not() -> None:
+    """SVR and its like have an epsilon that has nothing to do with privacy."""
+    reduced = sulq.sklearn.PCA(epsilon=2, bounds=(0, 1))
+    both = FeatureUnion([("private", reduced), ("other", SelectFromModel(SVR(epsilon=0.1)))])
+    assert search_epsilon(make_pipeline(both, "passthrough", tree(epsilon=1)), cv=KFold(3)) == 2 * 3
 
 
 def test_a_single_fit_and_fits_with_a_ledger_warn_of_nothing(tmp_path: Any) -> None:

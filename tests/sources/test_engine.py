@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import sulq
 from sulq.queries import kernel
+from sulq.queries.kernel import Totals
 from sulq.sources.engine import (
     OTHER_CODE,
     Adding,
@@ -115,3 +116,19 @@ def test_row_groups_of_a_file_that_changed_are_refused(tmp_path: Any) -> None:
     pq.write_table(FRAME.slice(1), path, row_group_size=500)
     with pytest.raises(sulq.SulqError, match="changed"):
         list(row_groups_read(LAYOUT, groups))
+
+
+def test_packed_totals_add_up_beyond_64_bits_and_of_the_right_size_only() -> None:
+    """512 blocks of the largest sums are one step from the end of 64 bits."""
+    totals = Totals([np.zeros(2, np.int64), np.zeros(1, np.int64)])
+    totals.add([np.array([2**62, -(2**62)]), np.array([5])], blocks=512)
+    for _ in range(5):
+        twice = Totals([np.zeros(2, np.int64), np.zeros(1, np.int64)])
+        for _ in range(2):
+            twice.merge_packed(*totals.packed())
+        totals = twice
+    assert [each.tolist() for each in totals.result()] == [[2**67, -(2**67)], [160]]
+    for blocks, size in ((1, 8), (1, 16), (1, 32), (-1, 24), (513, 24)):
+        with pytest.raises(sulq.QueryError, match="does not have the numbers that were asked for"):
+            totals.merge_packed(blocks, b"\1" * size, "null")
+    assert [each.tolist() for each in totals.result()] == [[2**67, -(2**67)], [160]]

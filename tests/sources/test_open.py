@@ -246,3 +246,10 @@ def test_every_row_group_may_have_a_dictionary_of_its_own(
         )
         assert (read == given).all()
         assert len(set(read)) > 2
+
+
+def test_a_refusal_lists_so_many_columns_and_stays_on_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "wide.parquet"
+    pq.write_table(pa.table({"two\nlines": [1], **{f"c{place}": [1] for place in range(1599)}}), path)
+    with pytest.raises(sulq.errors.SchemaError, match=r"it has 'two\\nlines', c0, .*c48 and 1550 more$"):
+        sulq.open(path, {"age": sulq.Integer(0, 9)})

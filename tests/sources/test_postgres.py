@@ -159,6 +159,8 @@ def test_a_role_that_may_select_from_one_view_is_enough(postgres: PostgresServer
         ({"query": "SELECT 1 AS age; DROP TABLE t"}, "syntax error"),
         ({"query": "DELETE FROM t RETURNING age"}, "syntax error"),
         ({"query": "SELECT 1 AS shoe"}, "no column 'age'"),
+        ({"query": 'SELECT 1 AS "two\nlines"'}, r"no column 'age'; it has 'two\\nlines'"),
+        ({"query": "SELECT 1 AS age, 2 AS age"}, "several columns 'age': give them names of their own"),
         ({"query": "SELECT '{1}'::int[] AS age"}, "declared integer but holds list"),
         ({"table": "t", "encoding": "latin-1"}, "about CSV files"),
         ({"table": "t", "quoted_newlines": True}, "about CSV files"),
@@ -175,10 +177,71 @@ def test_what_cannot_be_opened_is_refused_in_one_line(
 
 
 def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
-    for given in ("postgresql://me:hunter2@db/x", "postgres://db/x?password=hunter2"):
+    hidden = (
+        "me:hunter2@db/x",
+        "me:?hunter2@db/x",
+        "me:#hunter2@db/x",
+        "me:/hunter2@db/x",
+        "me:hunter2@a,b/x",
+    )
+    settings = ("password", "pass%77ord", "sslpassword", "scram_client_key", "oauth_client_secret")
+    named = [f"db/x{before}?{name}=hunter2" for name in settings for before in ("", "#")]
+    for given in (f"postgresql://{each}" for each in [*hidden, *named, "me@db/x?password=hunter2"]):
         with pytest.raises(SchemaError, match="PGPASSWORD") as refused:
             sulq.open(given, SCHEMA, table="people")
         assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["me@db:5432/x", "db:5432/x?user=me@there", "/x?host=/tmp&service=s", "me:@[::1]:5432/x?options=-ca=b"],
+)
+def test_an_address_without_a_password_is_taken(given: str) -> None:
+    module._check_address(f"postgresql://{given}")
+
+
+def test_what_libpq_says_of_an_address_is_said_without_its_prefixes() -> None:
+    with pytest.raises(
+        SchemaError, match=r'^Postgres cannot be reached: invalid URI query parameter: "bogus"$'
+    ):
+        sulq.open("postgresql://h/x?bogus=1", SCHEMA, table="people")
+
+
+def test_functions_and_types_are_those_of_postgres_whatever_the_search_path(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(postgres, "CREATE SCHEMA other")
+    run(postgres, "CREATE FUNCTION other.isfinite(date) RETURNS bool LANGUAGE sql AS 'SELECT false'")
+    run(postgres, "CREATE DOMAIN other.text AS varchar(1)")
+    monkeypatch.setenv("PGOPTIONS", "-c search_path=other,pg_catalog")
+    schema = {"day": sulq.Date("2020-01-01", "2020-12-31"), "code": sulq.Category(["ab"])}
+    query = "SELECT '2020-01-03'::date AS day, 'ab'::pg_catalog.bpchar AS code"
+    source = sulq.open(address(postgres), schema, query=query)
+    assert [source.values(sulq.col(name)).tolist() for name in schema] == [[2], [0]]
+
+
+@pytest.mark.parametrize(
+    "name", ['a"b', "Upper", "ünï", "per%cent", "two\nlines", "rows", "$1", "';--", "x" * 63]
+)
+def test_every_name_of_a_column_is_read(postgres: PostgresServer, name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    source = sulq.open(
+        address(postgres), {name: sulq.Integer(0, 9)}, query=f"SELECT 7 AS {quoted}, 1 AS rest"
+    )
+    assert source.values(sulq.col(name)).tolist() == [7]
+
+
+def test_a_connection_that_is_ended_while_rows_are_read_says_so_and_no_more(postgres: PostgresServer) -> None:
+    ends = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+        "AND backend_type = 'client backend'"
+    )
+    source = sulq.open(address(postgres), SCHEMA, table=put(postgres, table(50)))
+    assert source.rows == 50
+    run(postgres, ends)
+    with pytest.raises(sulq.SulqError) as failed:
+        source.sums([sulq.col("age")])
+    assert (str(failed.value), failed.value.__context__) == (module.READING_FAILS, None)
 
 
 def test_a_server_that_is_not_there_is_named_as_such() -> None:

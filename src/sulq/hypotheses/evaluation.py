@@ -224,7 +224,8 @@ class Evaluation(Hypothesis):
     @property
     def headline(self) -> str:
         first = self.describe().partition("\n")[0]
-        return f"{self.model}, {self.tested}: {first}" if self.tested else f"{self.model}: {first}"
+        what = ", ".join(clean(each) for each in (self.model, self.tested) if each)
+        return f"{what}: {first}"
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -269,7 +270,7 @@ class Evaluation(Hypothesis):
     def _place(self, name: str) -> int:
         self._need_classes()
         if name not in self.classes:
-            raise QueryError(f"there is no class {name!r}; there are {', '.join(self.classes)}")
+            raise QueryError(f"there is no class {name!r}; there are {', '.join(map(clean, self.classes))}")
         return self.classes.index(name)
 
     def _need_classes(self) -> None:

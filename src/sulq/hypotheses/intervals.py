@@ -45,7 +45,8 @@ class Metric:
         value: what the noisy answers say.
         low: the true figure of these rows is not below this, but for the stated chance.
         high: nor above this.
-        sampling: about how far the figure of these rows is from that of all people like them, at 95 %.
+        sampling: about how far the figure of these rows is from that of all people like them, at 95 %; None
+            where that is not computed, as for the errors of a number.
 
     >>> Metric(0.8, 0.78, 0.81, 0.03)
     Metric(value=0.8, low=0.78, high=0.81, sampling=0.03)
@@ -54,7 +55,7 @@ class Metric:
     value: float
     low: float
     high: float
-    sampling: float
+    sampling: float | None = None
 
     def said(self, digits: int = 3, times: float = 1) -> str:
         """The figure and its bounds, for people.

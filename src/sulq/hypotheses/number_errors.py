@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 from sulq.hypotheses.intervals import Metric
 from sulq.talk.answers import BETA, Answer
 
-SURELY = 1.96
-
 
 @dataclass(frozen=True, eq=False)
 class NumberErrors:
@@ -18,7 +16,8 @@ class NumberErrors:
 
     R² is 1 − Σ(y − ŷ)²/Σ(y − ȳ)²: 1 if every row is told exactly, 0 for whoever always says the mean, and
     below 0 for what is worse than that. Every sum is within its own bounds at once, but for a chance of 5
-    %, so all that is made of them is too.
+    %, so all that is made of them is too. How far other rows would be from these is not computed: `sampling`
+    is None.
 
     Args:
         rows: how many rows there are.
@@ -53,20 +52,20 @@ class NumberErrors:
     @property
     def r2(self) -> Metric:
         """Which part of the label's variance is told, R². Its lower bound is −∞ if there may be none."""
-        rows, squares = float(self.rows.value), max(0.0, float(self.squares.value))
-        middle = float(self.label_sum.value)
-        spread = float(self.label_squares.value) - middle**2 / rows if rows > 0 else 0.0
+        rows, few, many = self._rows
+        squares, middle = max(0.0, float(self.squares.value)), float(self.label_sum.value)
+        spread = float(self.label_squares.value) - middle**2 / rows
         value = 1 - squares / spread if spread > 0 else 0.0
-        few, many = self._ends(self.rows)
         low, high = self._ends(self.squares)
         least, most = self._ends(self.label_squares)
-        down, up = float(self.label_sum.value) - self._off(self.label_sum), middle + self._off(self.label_sum)
+        down, up = middle - self._off(self.label_sum), middle + self._off(self.label_sum)
         near, far = (0.0 if down < 0 < up else min(abs(down), abs(up))), max(abs(down), abs(up))
         smallest = least - far**2 / few if few > 0 else 0.0
         largest = most - near**2 / many
         bottom = 1 - high / smallest if smallest > 0 else -math.inf
         top = 1 - max(0.0, low) / largest if largest > 0 else 1.0
-        return Metric(min(1.0, value), bottom, min(1.0, top), 0.0)
+        top = min(1.0, top)
+        return Metric(min(top, value), bottom, top)
 
     def metrics(self) -> dict[str, Metric]:
         """The figures by name."""
@@ -82,11 +81,16 @@ class NumberErrors:
         return [f"{name}: {_said(metric)}" for name, metric in self.metrics().items()]
 
     def _mean(self, total: Answer) -> Metric:
-        rows, value = float(self.rows.value), max(0.0, float(total.value))
-        few, many = self._ends(self.rows)
+        value = max(0.0, float(total.value))
+        rows, few, many = self._rows
         low, high = self._ends(total)
-        mean = value / rows if rows > 0 else 0.0
-        return Metric(mean, max(0.0, low) / many, high / few if few > 0 else math.inf, 0.0)
+        return Metric(value / rows, max(0.0, low) / many, high / few if few > 0 else math.inf)
+
+    @property
+    def _rows(self) -> tuple[float, float, float]:
+        """How many rows there are, and the bounds of that; at least one, or there is no mean."""
+        few, many = self._ends(self.rows)
+        return max(1.0, float(self.rows.value)), few, max(1.0, many)
 
     def _ends(self, answer: Answer) -> tuple[float, float]:
         value, off = float(answer.value), self._off(answer)

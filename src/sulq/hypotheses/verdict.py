@@ -59,9 +59,23 @@ def verdict(hypothesis: Hypothesis, label: str | Node | None, schema: Schema) ->
     given = label if label is not None else getattr(hypothesis, "label", None)
     if given is None:
         raise QueryError(f"{name} does not say what it is about: name the label to compare it with")
-    truth = attribute(schema, given)
+    truth = told_apart(given, schema)
     check_same_columns(hypothesis, truth, schema)
     return _compared(hypothesis, truth, schema)
+
+
+def told_apart(label: str | Node, schema: Schema) -> Node:
+    """A label as a row expression; a refusal if it has a single class, of which nothing can be told wrong.
+
+    Args:
+        label: a column or an expression.
+        schema: what is public about the columns of the rows.
+    """
+    truth = attribute(schema, label)
+    facts = scope_of(schema).facts(truth)
+    if isinstance(facts, Code) and facts.size == 1:
+        raise QueryError(f"{words(truth)} can only have one value: there is nothing to evaluate")
+    return truth
 
 
 def check_same_columns(hypothesis: Hypothesis, truth: Node, schema: Schema) -> None:
@@ -96,13 +110,22 @@ def _compared(hypothesis: Hypothesis, truth: Node, schema: Schema) -> Verdict:
     elif is_.flag:
         if (says.size if isinstance(says, Code) else 2 * says.flag) == 2:
             return _of_classes(hypothesis, predicted, truth, ("false", "true"))
-    elif not isinstance(says, Code) and says.width == is_.width == 1 and not says.flag:
+    elif not isinstance(says, Code) and says.width == is_.width == 1 and _is_number(hypothesis, says.flag):
         # A row's error is then no larger than the label's bounds are apart.
-        return Verdict(clip(predicted, *bounds_of(schema, truth)), truth, (), None, None)
+        return Verdict(clip(hypothesis.expression, *bounds_of(schema, truth)), truth, (), None, None)
     raise QueryError(
         f"{type(hypothesis).__name__} says {_kind(says)} of a row, and {words(truth)} is {_kind(is_)}: these "
         "cannot be compared"
     )
+
+
+def _is_number(hypothesis: Hypothesis, flag: bool) -> bool:
+    """Whether a number is told: one that is always 0 or 1 looks like a truth value, but for its label."""
+    about = getattr(hypothesis, "label", None)
+    if not flag or about is None:
+        return not flag
+    facts = scope_of(hypothesis.schema).facts(attribute(hypothesis.schema, about))
+    return not isinstance(facts, Code) and not facts.flag
 
 
 def _two_ways(expression: Node, scope: Scope) -> Node:

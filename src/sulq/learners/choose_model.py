@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sulq.errors import QueryError
@@ -53,16 +53,17 @@ class ChooseModel(Learner[ChosenModel]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[ChosenModel]:
-        models = tuple(self.hypotheses)
+        models = tuple(self.hypotheses) if isinstance(self.hypotheses, Iterable) else ()
         if len(models) < 2:
             raise QueryError("there is nothing to choose from: give at least two hypotheses")
         label = self.label if self.label is not None else getattr(models[0], "label", None)
         only = None if self.where is None else condition(self.where, schema)
         compared = [verdict(model, label, schema) for model in models]
         for other in compared[1:]:
-            if bool(other.classes) != bool(compared[0].classes):
+            if (other.classes, other.truth.key) != (compared[0].classes, compared[0].truth.key):
                 raise QueryError(
-                    "some of the hypotheses tell a class, and some a number: choose among one kind"
+                    "the hypotheses tell different classes, and who tells fewer apart is right more often: "
+                    "choose among hypotheses that tell the same"
                 )
         # Rows that one of the models cannot see are left out for all, or it would be judged by fewer.
         seen = [only, *(each.predicted for each in compared), compared[0].truth]

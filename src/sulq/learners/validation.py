@@ -8,8 +8,8 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.hypotheses.evaluation import Evaluation
-from sulq.hypotheses.verdict import Verdict, verdict
-from sulq.learners.evaluate import BINS, Comparison
+from sulq.hypotheses.verdict import Verdict, told_apart, verdict
+from sulq.learners.evaluate import BINS, Comparison, Evaluate
 from sulq.learners.folded import Dealt, public_fold, restricted
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
@@ -75,8 +75,10 @@ class CrossValidate(Learner[Evaluation]):
         return rational("share", self.share, most=1) * part
 
     def rounds(self, schema: Schema) -> Rounds[Evaluation]:
+        # All that could be refused is refused before the first model is paid for.
         whole("the number of folds", self.folds, 2, 100)
-        label, name = self._label(), type(self.learner).__name__
+        whole("the number of bins", self.bins, 2, 100)
+        label, name = told_apart(self._label(), schema), type(self.learner).__name__
         dealt = Dealt(public_fold(schema, self.folds, self.salt), self.folds)
         models = []
         for place in range(self._models):
@@ -92,18 +94,21 @@ class CrossValidate(Learner[Evaluation]):
         return (yield from about.evaluated(self.cost_of_evaluation, type(self.learner).__name__, tested))
 
     def _label(self) -> str | Node:
-        label: str | Node | None = getattr(self.learner, "label", None)
-        if label is None:
-            raise QueryError(f"{type(self.learner).__name__} predicts no label: there is nothing to validate")
-        if self.learner.stake is None:
+        name = type(self.learner).__name__
+        if not isinstance(self.learner, Learner):
             raise QueryError(
-                f"{type(self.learner).__name__} asks by tolerances here: give it a share of the budget"
+                f"what is validated is a learner, not {name}: `Evaluate` judges what was learned"
             )
+        label: str | Node | None = getattr(self.learner, "label", None)
+        if label is None or isinstance(self.learner, Evaluate):
+            raise QueryError(f"{name} predicts no label: there is nothing to validate")
+        if self.learner.stake is None:
+            raise QueryError(f"{name} asks by tolerances here: give it a share of the budget")
         return label
 
     @property
     def _models(self) -> int:
-        return self.folds
+        return whole("the number of folds", self.folds, 2, 100)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sulq.queries.expressions import named
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.scope import Batch, Scope, Values
-from sulq.wire import shown
+from sulq.wire import encodable, shown
 
 Hashes = NDArray[np.uint64]
 MOST_FOLDS = 1000
@@ -40,8 +40,8 @@ class Fold(Node):
             raise QueryError("folds need at least one column whose values are hashed")
         if type(self.folds) is not int or not 2 <= self.folds <= MOST_FOLDS:
             raise QueryError(f"the number of folds is from 2 to {MOST_FOLDS}, not {shown(self.folds)}")
-        if not isinstance(self.salt, str):
-            raise QueryError(f"the salt of folds is a text, not {shown(self.salt)}")
+        if not encodable(self.salt):
+            raise QueryError(f"the salt of folds is a text of whole letters, not {shown(self.salt)}")
 
     def facts(self, scope: Scope) -> Code:
         for value in self.values:

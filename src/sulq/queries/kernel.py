@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq import loops
+from sulq.errors import QueryError
 from sulq.queries.apart import apart
 from sulq.queries.facts import BLOCK, EXACT, Integers
 from sulq.queries.node import Leaf, Node
@@ -171,6 +172,8 @@ class Totals:
             folded: what was folded.
         """
         widths = [len(each) for each in self._recent]
+        if len(recent) != 8 * sum(widths) or not 0 <= blocks <= BLOCKS_PER_FOLD:
+            raise QueryError("a partial result does not have the numbers that were asked for")
         numbers = np.split(np.frombuffer(recent, dtype="<i8").astype(np.int64), np.cumsum(widths)[:-1])
         other = Totals(numbers)
         other._blocks = blocks

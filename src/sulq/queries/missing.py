@@ -23,7 +23,8 @@ from operator import and_
 from sulq.queries.arithmetic import And
 from sulq.queries.expressions import Column, Known
 from sulq.queries.facts import Number
-from sulq.queries.node import Node, children
+from sulq.queries.folds import Fold
+from sulq.queries.node import Leaf, Node, children
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope, scope_of
 from sulq.queries.vectors import Scaled
@@ -55,6 +56,8 @@ def without_missing(query: Query, schema: Schema) -> Query:
 def looked_at_missing(expressions: Iterable[Node | None], schema: Schema) -> tuple[str, ...]:
     """The columns that expressions look at, in whatever way, of which the schema drops missing cells.
 
+    A fold is made of all that a row says, and of what it misses: it asks for no cell to be known.
+
     Args:
         expressions: the expressions; None stands for no expression.
         schema: what is public about the columns.
@@ -65,10 +68,20 @@ def looked_at_missing(expressions: Iterable[Node | None], schema: Schema) -> tup
     >>> looked_at_missing([col("cost") > 5], schema), looked_at_missing([known("cost")], schema)
     (('cost',), ())
     """
-    leaves = [leaf for each in expressions if each is not None for leaf in each.leaves().values()]
+    leaves = [leaf for each in expressions if each is not None for leaf in _leaves(each)]
     stated = {leaf.name for leaf in leaves if isinstance(leaf, Known)}
     names = dict.fromkeys(leaf.name for leaf in leaves if isinstance(leaf, Column))
     return tuple(name for name in names if name not in stated and drops(schema[name]))
+
+
+def _leaves(expression: Node) -> list[Leaf]:
+    """The leaves of an expression, other than those that are hashed into a fold."""
+    if isinstance(expression, Fold):
+        return []
+    inner = children(expression)
+    if not inner:
+        return list(expression.leaves().values())
+    return list({leaf.key: leaf for child in inner for leaf in _leaves(child)}.values())
 
 
 def known_beside(where: Node | None, names: Iterable[str], value: Node | None = None) -> Node | None:

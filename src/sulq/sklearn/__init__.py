@@ -35,8 +35,9 @@ from sulq.sklearn.components import PCA, TruncatedSVD
 from sulq.sklearn.conjunctions import ConjunctionClassifier
 from sulq.sklearn.linear import LinearRegression, LogisticRegression, NaiveBayes
 from sulq.sklearn.predictors import Classifier, Regressor
+from sulq.sklearn.searches import search_epsilon
 from sulq.sklearn.selection import SelectClassifier
-from sulq.sklearn.spending import SpendingWarning, search_epsilon
+from sulq.sklearn.spending import SpendingWarning
 
 __all__ = [
     "PCA",

@@ -11,6 +11,9 @@ from sulq.schema import Schema
 from sulq.sources.encoding import check_type
 from sulq.sources.people import check_person_type
 
+MOST_NAMES = 50
+"""A message lists no more columns than this: tables may have thousands."""
+
 
 def columns_of(schema: Schema) -> list[str]:
     """The columns that are read: those of the schema, and the one that says whom a row is about."""
@@ -27,8 +30,15 @@ def check_columns(schema: Schema, types: Mapping[str, pa.DataType]) -> None:
     """
     for name in columns_of(schema):
         if name not in types:
-            raise SchemaError(f"the data has no column {name!r}; it has {', '.join(types)}")
+            raise SchemaError(f"the data has no column {name!r}; it has {_names(types)}")
     for name, kind in schema.items():
         check_type(name, kind, types[name])
     if schema.unit is not None:
         check_person_type(schema.unit.column, types[schema.unit.column])
+
+
+def _names(columns: Mapping[str, pa.DataType]) -> str:
+    """The columns on one line, also where a name has line ends or controls a terminal."""
+    names = [name if name.isprintable() else repr(name) for name in columns]
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

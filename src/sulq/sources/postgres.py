@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import pyarrow as pa
 
@@ -36,11 +36,13 @@ FORBIDDEN = (
     "them"
 )
 MISSING_PACKAGE = "rows in Postgres need more packages: pip install 'sulq[postgres]'"
-SECRETS = {"password", "sslpassword"}
+SECRETS = {"password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret"}
 FINITE = ("date", "timestamp", "timestamptz")
 """Types with an infinity, which Arrow does not have: it counts as missing."""
 AS_TEXT = ("bpchar", "citext", "uuid", "inet", "cidr", "macaddr", "macaddr8", "oid", "xid")
 """Types that Arrow has as something else than what people write. A cast to text cannot fail."""
+REASON = r"^.*?(ERROR:|FATAL:|error:|failed:|Failed to connect:)\s*(FATAL:\s*)?"
+"""What stands before the reason in the messages of libpq and of the server."""
 EXACT = ("numeric", "money")
 """Exact decimal numbers, which come as texts."""
 
@@ -93,6 +95,7 @@ class PostgresRows:
         self._end = weakref.finalize(self, _end, self._cursor, connection)
         try:
             columns = _said(self._described, "cannot read this")
+            _check_names(columns.names, needed)
             self._written = {field.name: _as_read(field) for field in columns}
             self._check_permission([name for name in needed if name in self._written])
         except BaseException:
@@ -119,7 +122,7 @@ class PostgresRows:
 
     @property
     def rows(self) -> int:
-        counted = self._read(lambda: self._run(f"SELECT count(*) FROM {self._rows_of}").fetchall())
+        counted = self._read(lambda: self._run(f"SELECT pg_catalog.count(*) FROM {self._rows_of}").fetchall())
         return int(counted[0][0])
 
     def parts(self, columns: Sequence[str], many: int) -> list[Iterator[Piece]]:
@@ -168,16 +171,24 @@ def _end(*things: Any) -> None:
 
 def _check_address(address: str) -> None:
     """Refuse a password in an address: addresses are kept in shells, scripts and lists of processes."""
-    try:
-        parsed = urlsplit(address)
-        settings = dict(parse_qsl(parsed.query))
-    except ValueError:
-        raise SchemaError("an address of a Postgres database is postgresql://host/database") from None
-    if parsed.password or settings.keys() & SECRETS:
+    rest = address.partition("://")[2]
+    # As libpq reads it, not as browsers do: a ? or # before the first @ is a part of the password.
+    login, at, place = rest.partition("@")
+    if not at or "/" in login:
+        login, place = rest.partition("?")[0].rpartition("@")[0], rest
+    names = {name for name, _ in parse_qsl(place.partition("?")[2])}
+    if login.partition(":")[2] or names & SECRETS:
         raise SchemaError(
             "the address of a database must not have a password in it: put it into PGPASSWORD, into a "
             "password file (~/.pgpass), or name a service of a service file (PGSERVICE)"
         )
+
+
+def _check_names(names: Sequence[str], needed: Sequence[str]) -> None:
+    """Refuse a query in which one name stands for several columns that will be read."""
+    for name in needed:
+        if names.count(name) > 1:
+            raise SchemaError(f"the query has several columns {name!r}: give them names of their own with AS")
 
 
 def _from(table: str | None, query: str | None) -> str:
@@ -210,7 +221,7 @@ def _said(step: Callable[[], T], what: str) -> T:
     try:
         return step()
     except Exception as error:
-        reason = re.sub(r"^.*?(ERROR:|FATAL:|error:|failed:)\s*", "", str(error), count=1, flags=re.DOTALL)
+        reason = re.sub(REASON, "", str(error), count=1, flags=re.DOTALL)
         raise SchemaError(f"Postgres {what}: {reason.strip().splitlines()[0]}") from None
 
 
@@ -218,9 +229,9 @@ def _as_read(field: pa.Field) -> str:
     """How a column is written in a SELECT, such that Arrow has what people mean."""
     name, type_ = _quoted(field.name), _name_of_type(field)
     if type_ in FINITE:
-        return f"CASE WHEN isfinite({name}) THEN {name} END AS {name}"
-    cast = "::text" if type_ in AS_TEXT else "::numeric" if type_ == "money" else None
-    return name if cast is None else f"{name}{cast} AS {name}"
+        return f"CASE WHEN pg_catalog.isfinite({name}) THEN {name} END AS {name}"
+    cast = "text" if type_ in AS_TEXT else "numeric" if type_ == "money" else None
+    return name if cast is None else f"{name}::pg_catalog.{cast} AS {name}"
 
 
 def _type_of(field: pa.Field) -> pa.DataType:
