@@ -2,8 +2,8 @@
 
 The effort is what the environment variable SULQ_TESTS says: "quick", which is meant where it is not set, or
 "thorough". It changes how many examples a property is tried on, how often a chance is measured, and how many
-combinations of parameters are tried: with the quick effort each value of each parameter is in at least one. No
-property is left out. Bounds on what is random follow from the number of runs, so both efforts raise a false alarm as
+combinations of parameters are tried: with the quick effort each value of each parameter is in at least one. A few
+tests that take long are left to the thorough effort (`long`). Bounds on what is random follow from the number of runs, so both efforts raise a false alarm as
 rarely.
 """
 
@@ -14,11 +14,17 @@ import os
 import random
 from collections.abc import Hashable, Mapping, Sequence
 
+import pytest
+
 EFFORTS = {"quick": 1 / 10, "thorough": 1.0}
 """The part of the thorough effort that is made."""
 EFFORT = os.environ.get("SULQ_TESTS", "quick")
 if EFFORT not in EFFORTS:
     raise SystemExit(f"SULQ_TESTS is {' or '.join(EFFORTS)}, not {EFFORT!r}")
+
+
+long = pytest.mark.skipif(EFFORT == "quick", reason="it takes long: make test-all tries it")
+"""For a test that takes long whatever it is tried on."""
 
 
 def examples(thorough: int) -> int:

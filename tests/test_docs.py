@@ -25,6 +25,7 @@ import sulq.local
 import sulq.sklearn
 import sulq.theory
 from sulq.cli import main
+from tests.effort import long
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -210,6 +211,7 @@ def fetched(path: Path) -> list[str]:
     return parser.addresses
 
 
+@long
 def test_the_site_is_built_without_a_warning_and_needs_nobody_else(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs")
     assert doctest.testmod(importlib.import_module("mkdocs_hooks")).failed == 0

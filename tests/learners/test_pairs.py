@@ -16,6 +16,7 @@ import sulq
 from sulq.hypotheses import AdditiveModel, LinearModel
 from sulq.hypotheses.pairs.release import PairsRelease
 from sulq.talk.answers import Answer
+from tests.effort import long
 
 ROWS = 4_000
 SCHEMA: dict[str, Any] = {
@@ -155,6 +156,7 @@ def test_a_hundred_models_leave_the_ledger_as_it_was(tmp_path: Path) -> None:
         assert model.origin is not None and model.origin.promise == "ε = 1 (pure)"
 
 
+@long
 def test_models_tell_what_the_rows_say() -> None:
     made, rows = release("100"), frame()
     truth = rows["sick"].to_numpy()

@@ -23,7 +23,7 @@ Place = str | Path
 class Files:
     """Ledgers in SQLite; one without a name is in memory."""
 
-    stride = 1
+    stride = either(3, 1)
     """Of all steps at which something may go wrong, every so many are tried."""
 
     def __init__(self, folder: Path) -> None:

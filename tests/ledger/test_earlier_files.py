@@ -16,6 +16,7 @@ import pytest
 
 from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.ledger import Ledger
+from tests.effort import long
 from tests.ledger.ledgers import COST, KILLED, child, ending, never, opened, stored, token
 
 SEAL = "7d1dcbca789df6ff1cd9955971eb9d06101cef90ce14b51998ec8b89b6abd1e3"
@@ -113,6 +114,7 @@ def test_runs_of_a_file_of_the_first_format_may_get_caps(first: Path) -> None:
         assert ledger.verify(SEAL) == []
 
 
+@long
 def test_a_file_is_brought_into_todays_form_as_a_whole_or_not_at_all(
     first: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

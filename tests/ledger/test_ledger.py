@@ -15,6 +15,7 @@ from sulq.errors import BudgetError, LedgerError
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.sqlite_tables import SELECT
 from sulq.ledger.store import Transaction
+from tests.effort import long
 from tests.ledger.homes import Home
 from tests.ledger.ledgers import COST, charged, never, opened, stored, token
 
@@ -213,6 +214,7 @@ def test_every_commit_is_forced_to_the_disk(tmp_path: Path) -> None:
         assert [setting.fetchone() for setting in settings] == [("delete",), (3,)]  # 3 is EXTRA
 
 
+@long
 def test_the_last_of_ten_thousand_releases_costs_no_more_than_the_first() -> None:
     """Counted in steps of SQLite's machine; and in time, taking turns with a new ledger on equal terms."""
     ledger = opened(None, total=10_000)

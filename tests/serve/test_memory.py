@@ -21,7 +21,7 @@ import sulq
 from sulq.queries.facts import Number
 from sulq.serve.keys import Keys
 from sulq.serve.limits import Limits, Room
-from tests.effort import either
+from tests.effort import either, long
 from tests.serve.services import counted, running, write_people
 from tests.serve.test_races import process
 
@@ -83,6 +83,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Abused]:
         yield Abused(running.pid, port, secrets)
 
 
+@long
 def test_whatever_is_sent_memory_stays_within_bounds(server: Abused) -> None:
     plain = json.dumps({"round": SICK})
     assert server.send("POST", "/people/ask", server.secrets[0], plain) == 200
