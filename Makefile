@@ -58,7 +58,7 @@ spark: $(VENV)/.ready
 
 suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"
-	@$(BIN)/pytest --numprocesses=2 --quiet
+	@$(BIN)/pytest --numprocesses=2 --dist=loadgroup --quiet
 
 lint: $(VENV)/.ready
 	@echo "· ruff"

@@ -8,6 +8,7 @@ from hypothesis import settings
 
 from tests.effort import EFFORT, covering, examples
 from tests.postgres import PostgresServer
+from tests.spark import SparkCluster, spark_or_skip
 
 settings.register_profile(EFFORT, max_examples=examples(100), deadline=None)
 settings.load_profile(EFFORT)
@@ -19,6 +20,18 @@ def postgres() -> Iterator[PostgresServer]:
     server = PostgresServer()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[SparkCluster]:
+    """A cluster of Spark, which is started once; where there is none, or little time, the test is skipped.
+
+    Tests that use it are of one group, so that one process has the cluster.
+    """
+    spark_or_skip()
+    started = SparkCluster()
+    yield started
+    started.stop()
 
 
 @pytest.hookimpl(trylast=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +23,13 @@ from sulq.sources import spark_jobs
 from sulq.sources.engine import BlockLayout
 from tests.sources.fixed_table import SCHEMA
 from tests.sources.test_same_sums import table, totals
-from tests.spark import SparkCluster, spark_or_skip
+from tests.spark import SparkCluster
 
 ROOT = Path(__file__).parents[2]
 ROWS = 20_000
 FRAME = table(ROWS)
 AGE = {"age": sulq.Integer(0, 120)}
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SparkCluster]:
-    spark_or_skip()
-    cluster = SparkCluster()
-    yield cluster
-    cluster.stop()
+pytestmark = pytest.mark.xdist_group("spark")
 
 
 @pytest.fixture(scope="module")
@@ -225,6 +219,27 @@ def test_somebody_who_listens_hears_how_far_the_work_is(cluster: SparkCluster, f
         source.sums([sulq.col("x")])
     assert heard[-1] == ("summing", ROWS)
     source.close()
+
+
+def test_an_interrupt_cancels_the_job(cluster: SparkCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(batches: Any) -> Any:
+        for batch in batches:
+            time.sleep(300)
+            yield batch
+
+    numbers = cluster.session.range(4).selectExpr("CAST(id AS INT) AS age")
+    source = sulq.open(numbers.mapInArrow(slowly, "age int"), AGE)
+    waited, tries = spark_jobs.wait, itertools.count()
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(tries) == 30:
+            raise KeyboardInterrupt
+        return waited(*arguments)
+
+    monkeypatch.setattr(spark_jobs, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        source.sums([sulq.col("age")])
+    assert not cluster.session.sparkContext.statusTracker().getActiveJobsIds()
 
 
 def test_a_ledger_must_be_named(cluster: SparkCluster, file: Path) -> None:
