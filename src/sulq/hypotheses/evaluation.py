@@ -13,11 +13,14 @@ from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.hypotheses.intervals import Floats, Metric, area, binomial, hanley, ratio
 from sulq.hypotheses.number_errors import NumberErrors
-from sulq.pictures import chips, curves
+from sulq.pictures import chips, confusion, curves
 from sulq.pictures.svg import clean
 from sulq.queries.node import Node
 from sulq.talk.answers import BETA, Answer
 from sulq.talk.columns import Library, frame, plain_table
+
+MOST_DRAWN = 12
+"""Of how many classes a table of all confusions is drawn, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +241,8 @@ class Evaluation(Hypothesis):
 
     def picture(self) -> str:
         title = f"{self.model}: {words(self.label)}"
+        if not self.edges and 0 < len(self.classes) <= MOST_DRAWN:
+            return confusion.picture(title, self.classes, self.confusion.tolist(), self._caption)
         if not self.edges:
             return chips.picture(title, self.describe().splitlines(), joint="", note=self._caption)
         panels = [curves.CurvePanel("false positives", "true positives", self._points(self.roc()))]

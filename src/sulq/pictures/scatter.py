@@ -54,7 +54,7 @@ def picture(title: str, across: str, up: str, dots: Sequence[ScatterDot], note: 
         svg.line(ROOM, SIDE, ROOM + SIDE, 0, stroke=svg.QUIET),
     ]
     for tick in (0.0, largest / 16, largest / 4, largest * 9 / 16, largest):
-        words = f"{100 * tick:.2g} %"
+        words = f"{100 * tick:.3g} %"
         drawn.append(svg.text(ROOM + along(tick), SIDE + 14, words, "middle", fill=svg.QUIET, size=svg.SMALL))
         drawn.append(svg.text(ROOM - 6, SIDE - along(tick), words, "end", fill=svg.QUIET, size=svg.SMALL))
     places = {}
