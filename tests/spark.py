@@ -63,7 +63,8 @@ class SparkCluster:
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master(self.url).appName("sulq tests")
-        for name, value in (SETTINGS | {"spark.executor.memory": memory}).items():
+        own = {"spark.executor.memory": memory, "spark.sql.warehouse.dir": str(self.folder / "warehouse")}
+        for name, value in (SETTINGS | own).items():
             builder = builder.config(name, value)
         self.session = builder.getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")
