@@ -189,8 +189,15 @@ def secrets_of(table: Mapping[str, Any]) -> Secrets:
 
 
 def telling(found: Iterable[float]) -> frozenset[float]:
-    """Without the numbers that say nothing: small ones on the grid of features, such as 0, 1, or any centre."""
-    return frozenset(x for x in found if abs(x) > 100 or not (x * 2**FEATURE_BITS).is_integer())
+    """Without the numbers that say nothing: small ones on the grid of features, such as 0, 1, or any centre.
+
+    Powers of 2 are how fine grids are, which is public.
+    """
+    return frozenset(
+        x
+        for x in found
+        if (abs(x) > 100 or not (x * 2**FEATURE_BITS).is_integer()) and abs(math.frexp(x)[0]) != 0.5
+    )
 
 
 SECRETS = secrets_of(TABLE)

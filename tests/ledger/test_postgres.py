@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -194,6 +196,28 @@ def test_an_older_state_that_was_brought_back_is_noticed(url: str) -> None:
         seal = ledger._record._seen[1]
     with Ledger.read(url) as later:
         assert later.verify() == [] and len(later.verify(seal)) == 1
+
+
+def test_a_look_that_began_before_a_release_is_not_taken_for_an_older_copy(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look shows the moment of its beginning, and other threads go on writing."""
+    with opened(url) as ledger:
+        ledger.release("run", "q", COST, token)
+        begun = type(ledger._store).transaction
+
+        @contextmanager
+        def slowly(store: Any, write: bool) -> Iterator[Any]:
+            with begun(store, write) as transaction:
+                if not write:
+                    with ThreadPoolExecutor(1) as others:
+                        others.submit(ledger.release, "run", secrets.token_hex(4), COST, token).result()
+                yield transaction
+
+        monkeypatch.setattr(type(ledger._store), "transaction", slowly)
+        assert ledger.charged("run", "q")
+        monkeypatch.undo()
+        assert ledger.spent == 2 * COST
 
 
 def test_tables_that_a_crash_would_empty_are_refused(url: str) -> None:

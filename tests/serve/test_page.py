@@ -139,7 +139,11 @@ def test_the_page_works_as_it_stands_in_a_shell(tmp_path: Path) -> None:
     (tmp_path / "bin" / "sulq").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sulq.cli "$@"\n')
     (tmp_path / "bin" / "sulq").chmod(0o755)
     path = os.pathsep.join(sys.path)
-    settings = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": path}
+    settings = os.environ | {
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": path,
+        "COLUMNS": "200",
+    }
     settings.pop("SULQ_KEY", None)
 
     def typed(text: str) -> str:

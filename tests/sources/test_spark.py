@@ -156,7 +156,7 @@ def test_what_looks_at_single_rows_is_refused_by_name(cluster: SparkCluster, fil
     ("query", "says"),
     [
         ("SELECT 1 AS shoe", "no column 'age'"),
-        ("SELECT array(1) AS age", "declared integer but holds list"),
+        ("SELECT array(1) AS age", "declared integer but holds struct<array"),
     ],
 )
 def test_a_frame_without_the_columns_is_refused_before_a_job_runs(

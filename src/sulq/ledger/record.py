@@ -47,9 +47,10 @@ class Record:
     @contextmanager
     def transaction(self, write: bool = False) -> Iterator[Transaction]:
         """All that is done inside happens, or none of it. An older state than was seen before is refused."""
+        # What was seen before it began: a read shows the moment of its beginning, and others go on writing.
+        number, seal = self._seen
         with self.store.transaction(write) as transaction:
             transaction.seen = None
-            number, seal = self._seen
             if number and transaction.hash_at(number) != seal:
                 raise LedgerError(
                     f"ledger {self.store.name} no longer has entry {number} as it was: an older copy was put "

@@ -41,6 +41,23 @@ MOST_NUMBERS = 2**24
 """How many numbers the driver merges by itself: beyond, tasks do most of it."""
 ROWS_AT_ONCE = 2**20
 """How many rows of a file one task reads, at least, if its row groups are smaller."""
+ARROW = {
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "string": pa.string(),
+    "char": pa.string(),
+    "varchar": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+"""In which type of Arrow columns come, by the name of Spark's type. Others are refused by that name."""
 PARTIAL = "rows bigint, blocks bigint, recent binary, folded string"
 
 
@@ -176,11 +193,16 @@ def open_on_spark(data: Any, schema: Schema, table: str | None, engine: Any) -> 
 def _open_frame(frame: Any, schema: Schema, place: Cluster | Files) -> SparkSource:
     present = [name for name in columns_of(schema) if name in frame.columns]
     chosen = stated(lambda: frame.select(*("`" + name.replace("`", "``") + "`" for name in present)))
-    # Spark knows that a limit of 0 has no rows, and runs nothing for it.
-    known = stated(lambda: chosen.limit(0).toArrow().schema)
-    others = {name: pa.null() for name in frame.columns}
-    check_columns(schema, others | {field.name: field.type for field in known})
+    check_columns(schema, {field.name: _arrow_type(field.dataType) for field in frame.schema.fields})
     return SparkSource(chosen, schema, place)
+
+
+def _arrow_type(type_: Any) -> pa.DataType:
+    """The type in which a column will come. Nothing is run to find out: even no rows could fail on a cell."""
+    name = type_.typeName()
+    if name == "decimal":
+        return pa.decimal128(type_.precision, type_.scale)
+    return ARROW.get(name) or pa.struct([pa.field(name, pa.null())])
 
 
 def _open_files(files: Files, session: Any, schema: Schema) -> SparkSource:
