@@ -53,7 +53,10 @@ class Dot(Node):
             sides = batch.number(self.left, left.bits), batch.number(self.right, right.bits)
             products = np.einsum("ij,ij->j", *sides)
         coarser = batch.scope.number(self).bits - left.bits - right.bits
-        return products if coarser == 0 else np.trunc(products * 2.0**coarser)
+        if coarser != 0:
+            products *= 2.0**coarser
+            np.trunc(products, out=products)
+        return products
 
     @once
     def _factors(self, scope: Scope) -> tuple[Number, Number]:
