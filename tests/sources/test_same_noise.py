@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,8 @@ LEARNERS: dict[str, sulq.Learner[Any]] = {
 def fixed_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes, again and again: no noise at all for privacy, and all there is to compare."""
     rng = np.random.default_rng(12)
-    monkeypatch.setattr(coins.os, "urandom", rng.bytes)
+    # Others draw from the system too, such as names of jobs: only the coins are fixed.
+    monkeypatch.setattr(coins, "os", SimpleNamespace(**vars(os) | {"urandom": rng.bytes}))
 
 
 def learned(learner: sulq.Learner[Any], rows: sulq.Source, monkeypatch: pytest.MonkeyPatch) -> str:
