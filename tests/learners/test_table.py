@@ -52,7 +52,7 @@ def test_bounds_hold_at_least_as_often_as_stated(setting: str, margins: bool) ->
     """
     unit, settings = SETTINGS[setting]
     learner = replace(LEARNER, margins=margins)
-    tries, failed = either(9, 12), dict.fromkeys(MEASURES, 0)
+    tries, failed = either(9, 30), dict.fromkeys(MEASURES, 0)
     for _ in range(tries):
         table = learner.learn(people(unit).curator(**settings))
         for name in MEASURES:
@@ -67,14 +67,14 @@ def test_bounds_hold_at_least_as_often_as_stated(setting: str, margins: bool) ->
 def test_bounds_are_not_wider_than_they_need_to_be() -> None:
     """A quarter of a radius at 95 % is less than four or more in ten errors of Laplace noise.
 
-    So with 40 runs, two or fewer of them beyond it are a false alarm once in 10^6. Of a radius that is four times too
-    wide, about two are.
+    So two of 40 runs beyond it, or eight of 80, are a false alarm once in 10^6. Of a radius that is four times too wide, one
+    in twenty is.
     """
-    tables = [LEARNER.learn(people().curator(epsilon=2)) for _ in range(40)]
+    tables = [LEARNER.learn(people().curator(epsilon=2)) for _ in range(either(40, 80))]
     for name in ("count", "sum cost", "share age >= 50"):
         off = np.array([np.abs(table.figures(name, []).value - truth(name, ())) for table in tables])
         radius = float(tables[0].figures(name, []).radius)
-        assert name == "count" or (off > radius / 4).sum() > 2
+        assert name == "count" or (off > radius / 4).sum() > either(2, 8)
     assert all(float(table.figures("count", []).radius) == 0 for table in tables), (
         "how many rows there are is public"
     )

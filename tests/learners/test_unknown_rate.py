@@ -54,11 +54,11 @@ def test_where_all_rates_teach_the_same_nothing_more_is_asked() -> None:
 
 
 def test_a_learner_by_tolerances_pays_for_every_rate() -> None:
-    """A column that does not matter may be kept: that is within the error. One that matters is dropped rarely."""
+    """At this confidence noise keeps the column that does not matter once in 10^6 runs."""
     learner = sulq.Conjunction("y", error="0.4", confidence="0.99999999")
     curator = sulq.open(rows(60_000, 0.3), SCHEMA).curator(40)
     rule, _ = learn_at_unknown_rate(learner, curator, "y", RATES)
-    assert {"x0", "x1"} <= set(rule.describe().split(" and "))
+    assert rule.describe() == "x0 and x1"
     spent = {run.name: run.spent for run in curator.ledger.runs()}
     assert spent["main, rate 9/20"] > spent["main, rate 0"] > 0
 
