@@ -253,3 +253,19 @@ def test_a_refusal_lists_so_many_columns_and_stays_on_one_line(tmp_path: Path) -
     pq.write_table(pa.table({"two\nlines": [1], **{f"c{place}": [1] for place in range(1599)}}), path)
     with pytest.raises(sulq.errors.SchemaError, match=r"it has 'two\\nlines', c0, .*c48 and 1550 more$"):
         sulq.open(path, {"age": sulq.Integer(0, 9)})
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "says"),
+    [
+        ({"age": [1]}, {"engine": 3}, "engine= is a session of Spark or its address"),
+        ({"age": [1]}, {"engine": "spark://head:7077"}, "goes with the path of Parquet files"),
+        ("people.parquet", {"engine": "spark://head:7077", "memory": "1GB"}, "memory=: Spark decides this"),
+        ("spark://head:7077", {}, "say which table="),
+    ],
+)
+def test_what_makes_no_sense_for_spark_is_refused_without_starting_it(
+    data: Any, settings: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(sulq.SulqError, match=says):
+        sulq.open(data, {"age": sulq.Integer(0, 120)}, **settings)

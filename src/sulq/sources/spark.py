@@ -180,6 +180,12 @@ def open_on_spark(data: Any, schema: Schema, table: str | None, engine: Any) -> 
         table: the table of the catalog, for a session.
         engine: the session, for files.
     """
+    if engine is not None and not is_session(engine):
+        raise SchemaError(
+            f"engine= is a session of Spark or its address, spark://… or sc://…, not {type(engine).__name__}"
+        )
+    if engine is not None and not isinstance(data, str | Path):
+        raise SchemaError("engine= goes with the path of Parquet files; a DataFrame of Spark needs none")
     if engine is not None:
         return _open_files(Files.find(data, table), session_of(engine), schema)
     if is_frame(data) and table is not None:
