@@ -27,6 +27,11 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.showConsoleProgress": "false",
+    # Tasks that take longer than others are run twice, in all tests.
+    "spark.speculation": "true",
+    "spark.speculation.interval": "50ms",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.quantile": "0.2",
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,10 +19,8 @@ from sulq.sources.engine import (
     OTHER_CODE,
     Adding,
     BlockLayout,
-    RowGroups,
     blocks_of,
     code_digest,
-    row_groups_read,
 )
 from sulq.sources.people import people_of, person_keys
 from tests.effort import examples
@@ -102,20 +99,6 @@ def test_a_machine_with_other_code_refuses_to_work() -> None:
     with pytest.raises(sulq.SulqError, match=OTHER_CODE):
         Adding(skewed, DIFFERENT, 3000).partial([])
     assert len(code_digest()) == 64
-
-
-def test_row_groups_of_a_file_that_changed_are_refused(tmp_path: Any) -> None:
-    path = tmp_path / "t.parquet"
-    pq.write_table(FRAME, path, row_group_size=500)
-    groups = [
-        RowGroups(str(path), 0, 3, path.stat().st_size),
-        RowGroups(str(path), 3, 6, path.stat().st_size),
-    ]
-    read = pa.Table.from_batches(row_groups_read(LAYOUT, groups))
-    assert read == FRAME.select(list(LAYOUT.schema))
-    pq.write_table(FRAME.slice(1), path, row_group_size=500)
-    with pytest.raises(sulq.SulqError, match="changed"):
-        list(row_groups_read(LAYOUT, groups))
 
 
 def test_packed_totals_add_up_beyond_64_bits_and_of_the_right_size_only() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ import sulq
 from sulq.classes import Thresholds
 from sulq.errors import LedgerError, QueryError, SchemaError
 from sulq.reporting import listening
+from sulq.sources import kept_groups, spark_jobs
 from sulq.sources import spark as module
-from sulq.sources import spark_jobs
 from sulq.sources.engine import BlockLayout
 from tests.sources.fixed_table import SCHEMA
 from tests.sources.test_same_sums import table, totals
@@ -69,11 +70,22 @@ def test_any_partitions_in_any_order_give_the_same_integers(
 def test_row_groups_that_executors_read_themselves_give_the_same_integers(
     cluster: SparkCluster, file: Path, truth: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "ROWS_AT_ONCE", 4000)
+    """What the executors have encoded lies in files of theirs, until the source is closed."""
+    monkeypatch.setattr(kept_groups, "ROWS_AT_ONCE", 4000)
     source = sulq.open(file, SCHEMA, engine=cluster.session)
     assert source.rows == ROWS
+    assert totals(source) == totals(source) == truth
+    assert list(cluster.folder.rglob("sulq-*/*/c0"))
+    source.close()
+    assert not list(cluster.folder.rglob("sulq-*/*/c0"))
+    assert totals(source) == truth, "and files that are made anew"
+    cluster.kill_an_executor()
     assert totals(source) == truth
     source.close()
+    monkeypatch.setattr(module, "MOST_TASKS", 2)
+    few = sulq.open(file, SCHEMA, engine=cluster.session)
+    assert totals(few) == truth, "and tasks that read several row groups"
+    few.close()
 
 
 @pytest.mark.parametrize("what", ["file", "table"])
@@ -105,6 +117,52 @@ def test_executors_that_are_killed_between_rounds_change_nothing(
         cluster.kill_an_executor()
         assert totals(source) == truth
     source.close()
+
+
+def test_an_executor_that_is_killed_in_the_middle_of_a_pass_changes_nothing(
+    cluster: SparkCluster, file: Path, truth: list[list[int]]
+) -> None:
+    rows = cluster.session.read.parquet(str(file)).repartition(6)
+
+    def slowly(batches: Any) -> Any:
+        time.sleep(1)
+        yield from batches
+
+    source = sulq.open(rows.mapInArrow(slowly, rows.schema), SCHEMA)
+    assert source.rows == ROWS
+    killer = threading.Timer(1.0, cluster.kill_an_executor)
+    killer.start()
+    assert totals(source) == truth
+    killer.join()
+    source.close()
+
+
+def test_tasks_that_fail_or_run_twice_are_counted_once(
+    cluster: SparkCluster, file: Path, truth: list[list[int]], tmp_path: Path
+) -> None:
+    """Each partition fails at first; one takes long, so that Spark starts it a second time beside the first."""
+    rows = cluster.session.read.parquet(str(file)).repartition(6)
+    folder = str(tmp_path)
+
+    def stumbling(batches: Any) -> Any:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        partition, attempt = context.partitionId(), context.attemptNumber()
+        Path(folder, f"{partition}-{attempt}-{context.taskAttemptId()}").touch()
+        if attempt == 0:
+            raise OSError("a disk that cannot be read")
+        if partition == 5:
+            time.sleep(6)
+        yield from batches
+
+    source = sulq.open(rows.mapInArrow(stumbling, rows.schema), SCHEMA)
+    assert totals(source) == truth
+    source.close()
+    tried = [path.name.split("-")[0] for path in tmp_path.iterdir()]
+    assert set(tried) == set("012345") and len(tried) >= 12
+    runs_of_the_slow = sorted(path.name for path in tmp_path.glob("5-*"))
+    assert len(runs_of_the_slow) >= 3, "it failed, it ran, and it ran a second time"
 
 
 def test_an_empty_table_has_answers(cluster: SparkCluster, file: Path) -> None:

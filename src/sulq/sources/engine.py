@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sulq import errors
@@ -103,7 +102,7 @@ class BlockLayout:
                 kept = self.kept(leaf)
                 cell = batch.column(self.names[kept.key])[place].as_buffer()
                 values = np.frombuffer(cell, dtype=dtype_of_leaf(kept, self.schema[leaf.name]))
-                block[key] = _on_scale(values, leaf, scope)
+                block[key] = on_scale(values, leaf, scope)
             yield rows, block
 
     def kept(self, leaf: Leaf) -> Leaf:
@@ -111,7 +110,8 @@ class BlockLayout:
         return col(leaf.name) if isinstance(leaf, Feature) else leaf
 
 
-def _on_scale(values: NDArray[Any], leaf: Leaf, scope: Scope) -> NDArray[Any]:
+def on_scale(values: NDArray[Any], leaf: Leaf, scope: Scope) -> NDArray[Any]:
+    """The values of a leaf, made of those of the leaf that is kept for it (`BlockLayout.kept`)."""
     if not isinstance(leaf, Feature):
         return values
     feature = np.empty(len(values), dtype=dtype_of_leaf(leaf, scope.schema[leaf.name]))
@@ -175,34 +175,6 @@ def _blocks_of_people(layout: BlockLayout, batches: Iterable[pa.RecordBatch]) ->
         yield layout.block({key: values[at] for key, values in columns.items()}, len(at))
 
 
-@dataclass(frozen=True)
-class RowGroups:
-    """Some row groups of a Parquet file that every machine can read.
-
-    Args:
-        path: the file.
-        first: the first row group.
-        stop: the row group after the last.
-        size: how many bytes the file had when it was opened.
-    """
-
-    path: str
-    first: int
-    stop: int
-    size: int
-
-
-def row_groups_read(layout: BlockLayout, groups: Iterable[RowGroups]) -> Iterator[pa.RecordBatch]:
-    """The rows of some row groups, as batches for `blocks_of`."""
-    names = list(layout.schema)
-    for each in groups:
-        if Path(each.path).stat().st_size != each.size:
-            raise SulqError(CHANGED)
-        with pq.ParquetFile(each.path, pre_buffer=False) as file:
-            numbers = list(range(each.first, each.stop))
-            yield from file.iter_batches(BLOCK, numbers, names, use_threads=False)
-
-
 PARTIAL = pa.schema(
     [
         ("rows", pa.int64()),
@@ -238,22 +210,31 @@ class Adding:
 
     def cells(self) -> list[str]:
         """The binary cells that are looked at."""
-        kept = [self.layout.kept(leaf) for leaf in self.kernel().leaves.values()]
+        kept = [self.layout.kept(leaf) for leaf in self.leaves.values()]
         return list(dict.fromkeys(self.layout.names[leaf.key] for leaf in kept))
+
+    @property
+    def leaves(self) -> Mapping[str, Leaf]:
+        """The columns that are looked at, by their keys."""
+        return self.kernel().leaves
 
     def partial(self, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
         """The integers of some blocks: the task of every later pass."""
         self.layout.check()
+        leaves = self.leaves
+        return self.added(block for batch in batches for block in self.layout.read(batch, leaves))
+
+    def added(self, blocks: Iterable[tuple[int, Mapping[str, NDArray[Any]]]]) -> pa.RecordBatch:
+        """The integers of some blocks: how many rows each has, and the columns that are looked at."""
         kernel = self.kernel()
         totals, seen = kernel.nothing(), 0
         room: dict[str, Floats] = {}
-        for batch in batches:
-            for rows, columns in self.layout.read(batch, kernel.leaves):
-                for start in range(0, rows, kernel.block):
-                    stop = min(start + kernel.block, rows)
-                    piece = {key: values[start:stop] for key, values in columns.items()}
-                    totals.add(kernel.sums(piece, stop - start, room))
-                seen += rows
+        for rows, columns in blocks:
+            for start in range(0, rows, kernel.block):
+                stop = min(start + kernel.block, rows)
+                piece = {key: values[start:stop] for key, values in columns.items()}
+                totals.add(kernel.sums(piece, stop - start, room))
+            seen += rows
         return _partial(seen, *totals.packed())
 
     def merged(self, partials: Iterable[pa.RecordBatch]) -> pa.RecordBatch:

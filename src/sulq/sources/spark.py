@@ -2,13 +2,16 @@
 
 Blocks are rows of a cached DataFrame, each with one binary cell for every encoded column. So Spark keeps them
 in the executors' memory or on their disks, moves the work to them, makes those of a lost executor anew, and
-counts the result of every task once, however often the task was run. Only DataFrames are used, which classic
-Spark and Spark Connect both have. The cluster is inside the curator's wall: it sees the rows.
+counts the result of every task once, however often the task was run. Where executors read Parquet files
+themselves, the cached rows are mere numbers of row groups: they bring a task to the executor that has the
+encoded columns, in files of its own. Only DataFrames are used, which classic Spark and Spark Connect both
+have. The cluster is inside the curator's wall: it sees the rows.
 """
 
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +19,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sulq.errors import LedgerError, SchemaError, SulqError
 from sulq.queries.node import Node
 from sulq.schema import Schema
 from sulq.sources.checking import check_columns, columns_of
-from sulq.sources.engine import Adding, BlockLayout, RowGroups, blocks_of, row_groups_read
+from sulq.sources.engine import Adding, BlockLayout, blocks_of
 from sulq.sources.files import Files
+from sulq.sources.kept_groups import KeptGroups, RowGroups, row_groups
 from sulq.sources.people import person_keys
 from sulq.sources.readers import Parquet
 from sulq.sources.source import Source
@@ -39,8 +42,6 @@ MOST_TASKS = 2**10
 MERGERS = 16
 MOST_NUMBERS = 2**24
 """How many numbers the driver merges by itself: beyond, tasks do most of it."""
-ROWS_AT_ONCE = 2**20
-"""How many rows of a file one task reads, at least, if its row groups are smaller."""
 ARROW = {
     "byte": pa.int8(),
     "short": pa.int16(),
@@ -106,27 +107,16 @@ class SparkSource(Source):
         frame: a DataFrame of the columns that are needed.
         schema: what is public about the columns.
         place: where the rows are.
-        groups: instead of the rows in `frame`, the row groups that the executors read themselves: `frame`
-            then has a number for each.
-        rows: how many rows there are, if that is known.
     """
 
     counts_people = True
 
-    def __init__(
-        self,
-        frame: Any,
-        schema: Schema,
-        place: Cluster | Files,
-        groups: Sequence[RowGroups] = (),
-        rows: int | None = None,
-    ) -> None:
+    def __init__(self, frame: Any, schema: Schema, place: Cluster | Files) -> None:
         super().__init__(schema, place)
         self._layout = BlockLayout.of(schema)
         self._frame = frame
-        self._groups = tuple(groups)
-        self._rows = rows
-        self._blocks: Any = None
+        self._rows: int | None = None
+        self._kept: Any = None
         self._lock = threading.Lock()
 
     @property
@@ -135,7 +125,7 @@ class SparkSource(Source):
             if self._rows is None and self.schema.unit is None:
                 self._rows = int(done(self._frame, "counting", lambda: self._frame.count()))
             elif self._rows is None:
-                sizes = self._kept().select("rows")
+                sizes = self._blocks().select("rows")
                 self._rows = sum(row.rows for row in done(sizes, "reading", sizes.collect))
             return self._rows
 
@@ -144,8 +134,7 @@ class SparkSource(Source):
         different = {part.key: part for part in parts}
         adding = Adding(self._layout, tuple(different.values()), rows)
         with self._lock:
-            blocks = self._kept().select("rows", *adding.cells())
-            partials = _partials(blocks, adding)
+            partials = _merged(self._partials(adding), adding)
             table = done(partials, "summing", partials.toArrow, rows)
         seen, totals = adding.totals(table.to_batches())
         if seen != rows:
@@ -156,19 +145,68 @@ class SparkSource(Source):
     def close(self) -> None:
         """Let the executors forget the encoded blocks."""
         with self._lock:
-            blocks, self._blocks = self._blocks, None
-            if blocks is not None:
-                done(blocks, "forgetting", blocks.unpersist)
+            kept, self._kept = self._kept, None
+            if kept is not None:
+                done(kept, "forgetting", lambda: self._forget(kept))
 
-    def _kept(self) -> Any:
+    def _partials(self, adding: Adding) -> Any:
+        """What every task has added up."""
+        blocks = self._blocks().select("rows", *adding.cells()).coalesce(MOST_TASKS)
+        return blocks.mapInArrow(lambda batches: iter([adding.partial(batches)]), PARTIAL)
+
+    def _blocks(self) -> Any:
         """The blocks. Spark makes them when they are first asked for."""
-        if self._blocks is None:
-            unit = self.schema.unit
+        if self._kept is None:
+            unit, layout = self.schema.unit, self._layout
             frame = self._frame if unit is None else _together(self._frame, unit.column)
-            encoder = _group_encoder(self._layout, self._groups) if self._groups else _encoder(self._layout)
-            cells = "".join(f", {name} binary" for name in self._layout.names.values())
-            self._blocks = frame.mapInArrow(encoder, "rows bigint" + cells).persist()
-        return self._blocks
+            cells = "".join(f", {name} binary" for name in layout.names.values())
+            encoder = _encoder(layout)
+            self._kept = frame.mapInArrow(encoder, "rows bigint" + cells).persist()
+        return self._kept
+
+    def _forget(self, kept: Any) -> None:
+        kept.unpersist()
+
+
+class SparkFiles(SparkSource):
+    """Parquet files that the executors of Spark read themselves. Made by `sulq.open`, with `engine=`.
+
+    Args:
+        session: whose executors do the work.
+        schema: what is public about the columns.
+        place: the files.
+        groups: their row groups.
+    """
+
+    def __init__(self, session: Any, schema: Schema, place: Files, groups: Sequence[RowGroups]) -> None:
+        numbers = session.range(0, len(groups), 1, min(max(1, len(groups)), MOST_TASKS))
+        super().__init__(numbers, schema, place)
+        self._groups = KeptGroups(self._layout, tuple(groups), f"sulq-{uuid.uuid4().hex}")
+        self._rows = sum(group.rows for group in groups)
+
+    def _partials(self, adding: Adding) -> Any:
+        if self._kept is None:
+            self._kept = self._frame.persist()
+        groups = self._groups
+
+        def added(batches: Batches) -> Batches:
+            yield adding.added(groups.blocks(_numbers(batches), adding.leaves))
+
+        return self._kept.mapInArrow(added, PARTIAL)
+
+    def _forget(self, kept: Any) -> None:
+        groups = self._groups
+
+        def forgotten(batches: Batches) -> Batches:
+            groups.forget()
+            yield from batches
+
+        kept.mapInArrow(forgotten, "id bigint").count()
+        kept.unpersist()
+
+
+def _numbers(batches: Batches) -> Iterator[int]:
+    return (number for batch in batches for number in batch.column(0).to_pylist())
 
 
 def open_on_spark(data: Any, schema: Schema, table: str | None, engine: Any) -> SparkSource:
@@ -219,23 +257,7 @@ def _open_files(files: Files, session: Any, schema: Schema) -> SparkSource:
         return _open_frame(stated(lambda: session.read.parquet(*map(str, files.paths))), schema, files)
     opened = Parquet(files.paths, ())
     check_columns(schema, opened.types)
-    groups = _row_groups(files.paths)
-    numbers = session.range(0, len(groups), 1, max(1, len(groups)))
-    return SparkSource(numbers, schema, files, groups, opened.rows)
-
-
-def _row_groups(paths: Sequence[Path]) -> list[RowGroups]:
-    """Row groups for one task each: several small ones go together."""
-    groups = []
-    for path in paths:
-        metadata, size = pq.read_metadata(path), path.stat().st_size
-        first = rows = 0
-        for number in range(metadata.num_row_groups):
-            rows += metadata.row_group(number).num_rows
-            if rows >= ROWS_AT_ONCE or number == metadata.num_row_groups - 1:
-                groups.append(RowGroups(str(path), first, number + 1, size))
-                first, rows = number + 1, 0
-    return groups
+    return SparkFiles(session, schema, files, row_groups(files.paths))
 
 
 def _together(frame: Any, person: str) -> Any:
@@ -271,19 +293,9 @@ def _in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(columns, batch.schema.names)
 
 
-def _group_encoder(layout: BlockLayout, groups: Sequence[RowGroups]) -> Callable[[Batches], Batches]:
-    def encode(batches: Batches) -> Batches:
-        numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-        return blocks_of(layout, row_groups_read(layout, (groups[number] for number in numbers)))
-
-    return encode
-
-
-def _partials(blocks: Any, adding: Adding) -> Any:
-    """The integers of all blocks, in few rows."""
-    added = blocks.coalesce(MOST_TASKS).mapInArrow(lambda batches: iter([adding.partial(batches)]), PARTIAL)
+def _merged(partials: Any, adding: Adding) -> Any:
+    """The same integers in few rows: where they are many numbers, tasks merge what others have added up."""
     if adding.numbers * MOST_TASKS <= MOST_NUMBERS:
-        return added
-    # The driver has little to do: tasks merge what others have added up.
-    merged = added.repartition(MERGERS)
+        return partials
+    merged = partials.repartition(MERGERS)
     return merged.mapInArrow(lambda batches: iter([adding.merged(batches)]), PARTIAL)
