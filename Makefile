@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # The tests start many interpreters: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve-demo test test-all browser postgres spark suite lint docs bench clean
+.PHONY: demo serve-demo test test-all browser postgres spark dask suite lint docs bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -27,7 +27,7 @@ test: $(VENV)/.ready
 	@$(MAKE) --no-print-directory --jobs=2 lint suite
 
 test-all: export SULQ_TESTS = thorough
-test-all: browser postgres spark
+test-all: browser postgres spark dask
 	@$(MAKE) --no-print-directory test
 
 # The tests of the console in a browser are skipped where there is none.
@@ -55,6 +55,11 @@ spark: $(VENV)/.ready
 	  { apt-get update && apt-get install --yes --no-install-recommends openjdk-17-jre-headless; } >/dev/null 2>&1 \
 	  || echo "· Java could not be installed: the tests of Spark are skipped"; \
 	else echo "· no Java here, so the tests of Spark are skipped: apt-get install openjdk-17-jre-headless, as root"; fi
+
+# The tests of Dask are skipped where it is missing.
+dask: $(VENV)/.ready
+	@echo "· Dask for the tests of files on its workers"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dask]'
 
 suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"

@@ -258,9 +258,13 @@ def test_a_refusal_lists_so_many_columns_and_stays_on_one_line(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("data", "settings", "says"),
     [
-        ({"age": [1]}, {"engine": 3}, "engine= is a session of Spark or its address"),
+        ({"age": [1]}, {"engine": 3}, "engine= is a session of Spark, a client of Dask"),
         ({"age": [1]}, {"engine": "spark://head:7077"}, "goes with the path of Parquet files"),
-        ("people.parquet", {"engine": "spark://head:7077", "memory": "1GB"}, "memory=: Spark decides this"),
+        (
+            "people.parquet",
+            {"engine": "spark://head:7077", "memory": "1GB"},
+            "memory=: the engine decides this",
+        ),
         ("spark://head:7077", {}, "say which table="),
     ],
 )

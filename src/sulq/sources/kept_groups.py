@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -48,6 +49,13 @@ class RowGroups:
     rows: int
     size: int
 
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Columns of these row groups as they are, block by block. Files that have changed are refused."""
+        if Path(self.path).stat().st_size != self.size:
+            raise SulqError(CHANGED)
+        with pq.ParquetFile(self.path, pre_buffer=False) as file:
+            yield from file.iter_batches(BLOCK, range(self.first, self.stop), names, use_threads=False)
+
     def encoded(self, layout: BlockLayout, leaves: Sequence[Leaf]) -> dict[str, NDArray[Any]]:
         """The encoded columns of these row groups, by the keys of the leaves.
 
@@ -55,20 +63,16 @@ class RowGroups:
             layout: how columns are laid out.
             leaves: what to encode.
         """
-        if Path(self.path).stat().st_size != self.size:
-            raise SulqError(CHANGED)
         scope = scope_of(layout.schema)
         columns = {
             leaf.key: np.empty(self.rows, dtype_of_leaf(leaf, layout.schema[leaf.name])) for leaf in leaves
         }
-        names = list(dict.fromkeys(leaf.name for leaf in leaves))
         done = 0
-        with pq.ParquetFile(self.path, pre_buffer=False) as file:
-            for batch in file.iter_batches(BLOCK, range(self.first, self.stop), names, use_threads=False):
-                for leaf in leaves:
-                    values = encoded(batch.column(leaf.name), leaf, scope)
-                    columns[leaf.key][done : done + len(values)] = values
-                done += batch.num_rows
+        for batch in self.batches(list(dict.fromkeys(leaf.name for leaf in leaves))):
+            for leaf in leaves:
+                values = encoded(batch.column(leaf.name), leaf, scope)
+                columns[leaf.key][done : done + len(values)] = values
+            done += batch.num_rows
         return columns
 
 

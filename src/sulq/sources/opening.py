@@ -16,6 +16,7 @@ from sulq.queries.scope import scope_of
 from sulq.schema import Category, Csv, Schema
 from sulq.sources.checking import check_columns, columns_of
 from sulq.sources.csv_files import USUAL
+from sulq.sources.dask import DaskSource, is_client, open_on_dask
 from sulq.sources.files import Files
 from sulq.sources.loading import Columns
 from sulq.sources.pieces import Reader
@@ -37,7 +38,7 @@ def open(
     memory: int | str | None = None,
     threads: int | None = None,
     engine: Any = None,
-) -> TableSource | SparkSource:
+) -> TableSource | SparkSource | DaskSource:
     """Open rows for questions.
 
     No row of a file is read yet.
@@ -63,8 +64,9 @@ def open(
         memory: how much the encoded columns may take ("4GB", or bytes; half of what is free by default)
             before they go to temporary files.
         threads: how many threads read and add up; by default as many as there are cores.
-        engine: who does the work, if it is not this process: a session of Spark, or the address of one, for
-            Parquet files that all its executors can read.
+        engine: who does the work, if it is not this process: a session of Spark, a client of Dask, or the
+            address of either ("spark://…", "sc://…", "tcp://…"), for Parquet files that all its machines can
+            read.
 
     >>> import numpy as np, sulq
     >>> people = sulq.open({"age": np.array([31, 64, 70])}, {"age": sulq.Integer(0, 120)})
@@ -77,8 +79,8 @@ def open(
         given |= {"threads": threads, "quoted_newlines": quoted_newlines or None}
         meaningless = [f"{name}=" for name, value in given.items() if value is not None]
         if meaningless:
-            raise SchemaError(f"{', '.join(meaningless)}: Spark decides this, so leave it out")
-        return open_on_spark(data, declared, table, engine)
+            raise SchemaError(f"{', '.join(meaningless)}: the engine decides this, so leave it out")
+        return (open_on_dask if is_client(engine) else open_on_spark)(data, declared, table, engine)
     return open_here(
         data,
         declared,

@@ -220,7 +220,8 @@ def open_on_spark(data: Any, schema: Schema, table: str | None, engine: Any) -> 
     """
     if engine is not None and not is_session(engine):
         raise SchemaError(
-            f"engine= is a session of Spark or its address, spark://… or sc://…, not {type(engine).__name__}"
+            "engine= is a session of Spark, a client of Dask, or an address, spark://…, sc://… or tcp://…, "
+            f"not {type(engine).__name__}"
         )
     if engine is not None and not isinstance(data, str | Path):
         raise SchemaError("engine= goes with the path of Parquet files; a DataFrame of Spark needs none")
