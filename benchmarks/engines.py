@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,13 +26,22 @@ import sulq
 from sums import NAMES, _case
 
 FIRST, LATER, STREAM = 3.0, 1.0, 1.5
+COLUMNS = 8
 
 
 def section(rows: int = 10_000_000, repetitions: int = 3) -> str:
     """The section of RESULTS.md."""
     return (
         "\n".join(
-            ["## Spark and Postgres", "", *_spark(rows, repetitions), "", *_postgres(rows // 10, repetitions)]
+            [
+                "## Spark and Postgres",
+                "",
+                *_spark(rows, repetitions),
+                "",
+                *_growth(rows // 10),
+                "",
+                *_postgres(rows // 10, repetitions),
+            ]
         )
         + "\n"
     )
@@ -63,6 +73,52 @@ def _row(what: str, rows: int, repetitions: int) -> str:
     return (
         f"| {NAMES[what]} | {scan[0]:.1f} | {_ratio(groups[0], scan, FIRST)} | {FIRST} | "
         f"{_ratio(groups[1], scan, LATER)} | {LATER} | {_ratio(taken[0], scan)} | {_ratio(taken[1], scan)} |"
+    )
+
+
+def _growth(rows: int) -> list[str]:
+    """One file, a hundred times: what grows is the work, and the driver's memory should not."""
+    path, schema, _, _ = _case("gram", rows)
+    chosen = sulq.Schema({name: schema[name] for name in list(schema)[:COLUMNS]})
+    round_ = sulq.Round([sulq.total(sulq.gram(sulq.features(*chosen)))])
+    lines = [
+        f"Growth: a Gram matrix of {COLUMNS} floats on row groups, the same cluster, one run. Seconds are of processors, brackets have",
+        "the ratio to Spark's scan. Driver: the most memory that its Python held, and what its JVM held after the passes.",
+        "",
+        "| rows | scan | first pass | later pass | later, ns a row | driver, Python | driver, JVM |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder, cluster() as spark:
+        _cost(lambda: sulq.open(path, chosen, engine=spark).exact().ask(round_))  # workers start
+        for times in (1, 10, 100):
+            for number in range(times):
+                link = Path(folder, f"{number}.parquet")
+                if not link.exists():
+                    link.hardlink_to(path)
+            frame = spark.read.parquet(folder).select(*chosen)
+            scan = _cost(frame.write.format("noop").mode("overwrite").save)
+            Path("/proc/self/clear_refs").write_text("5")  # the high-water mark begins anew
+            source = sulq.open(f"{folder}/*.parquet", chosen, engine=spark)
+            first, later = (_cost(lambda: source.exact().ask(round_)) for _ in range(2))  # noqa: B023
+            source.close()
+            lines.append(
+                f"| {rows * times:,} | {scan[0]:.1f} | {first[0]:.1f} ({first[0] / scan[0]:.2f}) | "
+                f"{later[0]:.1f} ({later[0] / scan[0]:.2f}) | {later[0] / rows / times * 1e9:.0f} | "
+                f"{_memory(os.getpid(), 'VmHWM')} MB | {_memory(_jvm(), 'VmRSS')} MB |"
+            )
+            print(lines[-1], flush=True)
+    return lines
+
+
+def _memory(pid: int, name: str) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split(f"{name}:")[1].split()[0]) // 1024
+
+
+def _jvm() -> int:
+    """The driver's JVM."""
+    return next(
+        pid for pid in children(os.getpid()) if b"SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_bytes()
     )
 
 
