@@ -39,13 +39,16 @@ SCHEMA = {
 SICK = sulq.Round([sulq.count(where="a")], "1/80")
 
 
-def people() -> sulq.Source:
+def columns() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(3)
     bits = rng.random((3, ROWS)) < 0.6
     reals = rng.random((2, ROWS))
     y = bits[0] & bits[1]
-    rows = {"a": bits[0], "b": bits[1], "c": bits[2], "x": reals[0], "z": reals[1], "y": y}
-    return sulq.open(rows, SCHEMA)
+    return {"a": bits[0], "b": bits[1], "c": bits[2], "x": reals[0], "z": reals[1], "y": y}
+
+
+def people() -> sulq.Source:
+    return sulq.open(columns(), SCHEMA)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import sulq.learners
 import sulq.theory
 from sulq.classes import MonotoneConjunctions
 from sulq.learners.learner import Learner
-from tests.oracles.test_remote import ROWS, people
+from tests.oracles.test_remote import ROWS, SCHEMA, columns, people
 from tests.serve.services import Curators, curators
 
 
@@ -74,10 +74,15 @@ def learners_in(package: Any) -> set[type]:
 
 
 def rows_for(learner: Learner[Any]) -> sulq.Source:
+    return sulq.open(*table_for(learner))
+
+
+def table_for(learner: Learner[Any]) -> tuple[dict[str, Any], Any]:
+    """Columns to learn from, and their schema."""
     if isinstance(learner, sulq.theory.MaskedParity):
         rows = sulq.theory.masked_parity_rows([1, 0], 1, ROWS, np.random.default_rng(0))
-        return sulq.open(rows, sulq.theory.masked_parity_schema(2))
-    return people()
+        return rows, sulq.theory.masked_parity_schema(2)
+    return columns(), SCHEMA
 
 
 def test_the_learners_that_are_tried_are_all_there_are() -> None:
