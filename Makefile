@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # The tests start many interpreters: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve-demo test test-all browser postgres spark dask suite lint docs bench clean
+.PHONY: demo serve-demo test test-all browser postgres spark dask suite lint docs dist bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -79,6 +79,17 @@ docs: $(VENV)/.ready
 	@$(BIN)/mkdocs build --strict
 	@echo "· open site/index.html; to search it, run $(BIN)/python -m http.server --directory site"
 
+# One wheel a platform for every Python, one for all other platforms, and the sources.
+dist: $(VENV)/.ready
+	@echo "· an sdist and wheels in dist"
+	@rm -rf dist
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2'
+	@$(BIN)/python -m build --outdir dist . >/dev/null
+	@SULQ_PURE=1 $(BIN)/python -m build --wheel --outdir dist . >/dev/null
+	@echo "· each wheel in an empty environment, without a compiler"
+	@SULQ_DIST=dist $(BIN)/pytest --quiet tests/test_dist.py
+	@ls dist
+
 PEERS := benchmarks/peers/.venv
 
 $(PEERS)/.ready: benchmarks/peers/requirements.txt
@@ -93,4 +104,4 @@ bench: $(VENV)/.ready $(PEERS)/.ready
 	@$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) $(PEERS) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,8 @@
-"""Compiles the inner loops when sulq is installed; without a C compiler NumPy does their work."""
+"""Compiles the inner loops when sulq is installed; without a C compiler NumPy does their work.
+
+Python never sees the compiled part, which is loaded by ctypes: so one wheel serves every version of Python on a
+platform. `SULQ_PURE=1` makes the wheel for all other platforms, without it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import ctypes
 import os
 import shlex
 import subprocess
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +24,8 @@ class CompiledLoops(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         folder = Path(self.root) / "src" / "sulq" / "loops"
         source, library = folder / "loops.c", folder / "loops.so"
+        if os.environ.get("SULQ_PURE"):
+            return
         # Not every compiler can choose a processor's version of a function when it is loaded.
         if not any(_compiled(source, library, *how) for how in ([], ["-DPLAIN"])):
             library.unlink(missing_ok=True)
@@ -26,7 +33,7 @@ class CompiledLoops(BuildHookInterface):
             return
         build_data["artifacts"].append("src/sulq/loops/loops.so")
         build_data["pure_python"] = False
-        build_data["infer_tag"] = True
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
 def _compiled(source: Path, library: Path, *more: str) -> bool:

@@ -93,6 +93,8 @@ from sulq.sources.source import Source
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Oracle, Rounds
 
+__version__ = "0.2.0"
+
 __all__ = [
     "ID3",
     "PCA",

@@ -6,13 +6,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from importlib.metadata import version
 from pathlib import Path
 from typing import NoReturn
 
 from rich.console import Console
 from rich.text import Text
 
+import sulq
 from sulq.commands.arguments import add_csv, add_evaluate, add_learn, add_sql, add_table
 from sulq.commands.check import add_check
 from sulq.commands.keys import add_keys
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Learn from people's data without seeing it.",
         epilog="Start with `sulq demo`; with your own data, `sulq schema draft FILE`, `sulq learn --help`.",
     )
-    parser.add_argument("--version", action="version", version=f"sulq {version('sulq')}")
+    parser.add_argument("--version", action="version", version=f"sulq {sulq.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     command = commands.add_parser(

@@ -190,7 +190,8 @@ class SparkFiles(SparkSource):
         groups = self._groups
 
         def added(batches: Batches) -> Batches:
-            yield adding.added(groups.blocks(_numbers(batches), adding.leaves))
+            numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+            yield adding.added(groups.blocks(numbers, adding.leaves))
 
         return self._kept.mapInArrow(added, PARTIAL)
 
@@ -203,10 +204,6 @@ class SparkFiles(SparkSource):
 
         kept.mapInArrow(forgotten, "id bigint").count()
         kept.unpersist()
-
-
-def _numbers(batches: Batches) -> Iterator[int]:
-    return (number for batch in batches for number in batch.column(0).to_pylist())
 
 
 def open_on_spark(data: Any, schema: Schema, table: str | None, engine: Any) -> SparkSource:
