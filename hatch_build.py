@@ -1,7 +1,7 @@
 """Compiles the inner loops when sulq is installed; without a C compiler NumPy does their work.
 
-Python never sees the compiled part, which is loaded by ctypes: so one wheel serves every version of Python on a
-platform. `SULQ_PURE=1` makes the wheel for all other platforms, without it.
+Python never sees the compiled part, which is loaded by ctypes: so one wheel serves every version of Python on
+a platform. `SULQ_PURE=1` makes the wheel for all other platforms, without it.
 """
 
 from __future__ import annotations
