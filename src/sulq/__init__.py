@@ -72,6 +72,7 @@ from sulq.oracles.remote_async import AsyncRemote, connect_async
 from sulq.oracles.sample import Sample
 from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
+from sulq.queries.buckets import bucket, sign
 from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
@@ -151,6 +152,7 @@ __all__ = [
     "Table",
     "Unit",
     "bins",
+    "bucket",
     "choose",
     "clip",
     "clip_norm",
@@ -177,6 +179,7 @@ __all__ = [
     "plan",
     "randhie",
     "row_function",
+    "sign",
     "sql",
     "total",
     "vector",
