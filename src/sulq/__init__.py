@@ -67,6 +67,7 @@ from sulq.ledger.ledger import Ledger
 from sulq.oracles.crowd import Crowd
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
+from sulq.oracles.parties import Parties, parties
 from sulq.oracles.remote import Remote, connect
 from sulq.oracles.remote_async import AsyncRemote, connect_async
 from sulq.oracles.sample import Sample
@@ -132,6 +133,7 @@ __all__ = [
     "Oracle",
     "Pairs",
     "Parity",
+    "Parties",
     "Perceptron",
     "Plan",
     "PureDP",
@@ -176,6 +178,7 @@ __all__ = [
     "open",
     "outer",
     "parity",
+    "parties",
     "plan",
     "randhie",
     "row_function",
