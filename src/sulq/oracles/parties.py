@@ -15,6 +15,7 @@ from sulq.oracles.exact import Exact
 from sulq.oracles.parties_plan import SketchPlan
 from sulq.oracles.parties_round import Asked, Group
 from sulq.oracles.party import Party
+from sulq.oracles.published import Published, read_sketches, sketches_form
 from sulq.oracles.remote import Remote
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.expressions import named
@@ -24,7 +25,7 @@ from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
 from sulq.schema import JointSchema
 from sulq.talk.answers import Answer
-from sulq.wire import check_run, encodable, shown
+from sulq.wire import canonical, check_run, encodable, of_json, shown
 
 MOST_PEOPLE = 2**40
 
@@ -73,8 +74,9 @@ class Parties:
     @cached_property
     def group(self) -> Group:
         """The parties, and the sketches that they have published."""
-        separate = Separation(scope_of(self.schema), self.schema.hands)
-        return Group(self.members, self.people, self.salt, separate)
+        scope = scope_of(self.schema)
+        separate = Separation(scope, self.schema.hands)
+        return Group(self.members, self.people, self.salt, separate, Published(scope))
 
     @property
     def promise(self) -> str:
@@ -127,6 +129,19 @@ class Parties:
             self.group.separate.scope.number(node)
             asked.add_factor(hands.pop(), node, Fraction(1))
         self._answered(asked, run)
+
+    def sketches_to_json(self) -> str:
+        """All sketches that were published so far, as JSON: for `sketches_from_json`, here or elsewhere."""
+        return canonical(sketches_form(self.group.published, self.salt, self.schema.hands))
+
+    def sketches_from_json(self, text: str) -> None:
+        """Take over sketches that were published before, so that nobody is asked for them again.
+
+        Args:
+            text: what `sketches_to_json` said.
+        """
+        form = of_json(text, "sketches")
+        read_sketches(form, self.group.published, self.salt, self.schema.hands)
 
     def plan(self, round_: Round) -> SketchPlan:
         """How a round would be answered: by how many buckets, how well, and who is asked for how much.

@@ -14,6 +14,7 @@ from sulq.errors import QueryError
 from sulq.oracles.parties_answers import Key, across, factor_key
 from sulq.oracles.parties_plan import Factor, SketchPlan, best_buckets, radius, variance
 from sulq.oracles.party import Party
+from sulq.oracles.published import Published, PublishedSketch
 from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch
 from sulq.queries.buckets import Bucket
 from sulq.queries.choose import Choice
@@ -37,14 +38,14 @@ class Group:
         people: about how many people there are.
         salt: goes into the hash of identifiers.
         separate: takes expressions apart.
-        published: the sketches that there are, with one standard deviation of their noise.
+        published: the sketches that there are.
     """
 
     members: tuple[Party, ...]
     people: int
     salt: str
     separate: Separation
-    published: dict[Key, tuple[Sketch, float]] = field(default_factory=dict)
+    published: Published
 
 
 @dataclass
@@ -59,6 +60,7 @@ class Asked:
         direct: for each query that one party answers, that party.
         sums: sums of one party that go into answers across parties.
         factors: the factors that are sketched.
+        crossing: who has a factor in an estimate, whether or not it was sketched before.
     """
 
     group: Group
@@ -68,6 +70,7 @@ class Asked:
     direct: dict[int, int] = field(default_factory=dict)
     sums: dict[Key, Query] = field(default_factory=dict)
     factors: dict[Key, tuple[Node, Fraction]] = field(default_factory=dict)
+    crossing: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, round_: Round, group: Group) -> Asked:
@@ -118,7 +121,8 @@ class Asked:
     def add_factor(self, hand: int, node: Node, weight: Fraction) -> None:
         """Have a factor sketched, unless there is a sketch of it."""
         key = factor_key(hand, node)
-        if key not in self.group.published:
+        self.crossing.add(hand)
+        if self.group.published.of(hand, node) is None:
             _, before = self.factors.get(key, (node, Fraction(0)))
             self.factors[key] = node, max(before, weight)
 
@@ -147,9 +151,11 @@ class Asked:
     def _part(self, hand: int, sketched: bool) -> Fraction | None:
         if self.share is None:
             return None
+        # A factor that was sketched before counts as well: the same round again is the same to each party.
         alone = hand in self.direct.values() or any(whose == hand for whose, _ in self.sums)
-        both = alone and any(whose == hand for whose, _ in self.factors)
-        return self.share * (1 if not both else 1 - ALONE if sketched else ALONE)
+        if not (alone and hand in self.crossing):
+            return self.share
+        return self.share * (1 - ALONE if sketched else ALONE)
 
     def rounds(self, hand: int) -> list[Round]:
         """All that a party is asked."""
@@ -170,8 +176,8 @@ class Asked:
         for products in self._crossed:
             for hand, node in products.factors.items():
                 if (key := factor_key(hand, node)) not in known:
-                    sketch, noise = self.group.published[key]
-                    known[key] = Factor.of(separate.scope.number(node), noise), sketch.buckets
+                    there = self.group.published.sketches[key]
+                    known[key] = Factor.of(separate.scope.number(node), there.noise), there.sketch.buckets
         return known
 
     @property
@@ -249,11 +255,13 @@ class Asked:
         said = {hand: list(each) for hand, each in answers.items()}
         given = {place: said[hand].pop(0) for place, hand in self.direct.items()}
         sums = {key: said[key[0]].pop(0) for key in self.sums}
-        for key in self.factors:
-            answer = said[key[0]].pop(0)
+        published = self.group.published
+        for (hand, _), (node, _) in self.factors.items():
+            answer = said[hand].pop(0)
             by_bucket = np.asarray(answer.value, np.float64).reshape(self.buckets + 1, -1)[:-1]
-            self.group.published[key] = Sketch(by_bucket), float(np.max(answer.deviation))
-        sketches = {key: sketch for key, (sketch, _) in self.group.published.items()}
+            noise = float(np.max(answer.deviation))
+            published.add(hand, PublishedSketch(node, Sketch(by_bucket), noise))
+        sketches = {key: known.sketch for key, known in published.sketches.items()}
         for place, parts in self.across.items():
             query = cast(Query, self.queries[place])
             given[place] = across(query, parts, sums, sketches, self.group.separate.scope)

@@ -30,6 +30,7 @@ class Sketched:
         laws: the laws of the noisy sums that are added.
         weights: for each law and each number, the sum of the weights of such sums, without their signs.
         shape: the shape of the answer.
+        numbers: among how many numbers the chance of a miss is divided; 0 for as many as there are here.
 
     >>> noise = Noise("laplace", Fraction(4), Fraction(1), 1)
     >>> law = Sketched((10.0, 0.0), 1023, (noise,), ((0.0, 1.0),), (2,))
@@ -42,6 +43,7 @@ class Sketched:
     laws: tuple[Noise | Exactly | Sketched, ...]
     weights: tuple[tuple[float, ...], ...]
     shape: tuple[int, ...]
+    numbers: int = 0
 
     def __post_init__(self) -> None:
         numbers = len(self.deviations)
@@ -66,7 +68,7 @@ class Sketched:
         return shaped(spread, self.shape)
 
     def radius(self, beta: float) -> Value:
-        return self.each(beta / len(self.deviations))
+        return self.each(beta / (self.numbers or len(self.deviations)))
 
     def each(self, beta: float) -> Value:
         """Each number alone; the chance is divided among what it is made of."""
@@ -83,9 +85,12 @@ class Sketched:
         scaled = tuple(tuple(abs(factor) * each for each in weights) for weights in self.weights)
         return replace(self, deviations=tuple(abs(factor) * each for each in self.deviations), weights=scaled)
 
-    def reshaped(self, shape: tuple[int, ...]) -> Sketched:
-        """The same numbers in another shape."""
-        return replace(self, shape=shape)
+    @property
+    def largest(self) -> Sketched:
+        """The law of the number that is furthest off, for whoever wants one law for all numbers."""
+        weights = tuple((max(each),) for each in self.weights)
+        numbers = self.numbers or len(self.deviations)
+        return Sketched((max(self.deviations),), self.degrees, self.laws, weights, (), numbers)
 
 
 def quantile(beta: float, degrees: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from sulq.queries.node import Node
 from sulq.talk.answers import BETA, Answer, Axis
 from sulq.talk.columns import plain_table
 from sulq.talk.laws import Noise, PlainLaw
+from sulq.talk.sketched import Sketched
 
 H = TypeVar("H", bound=Hypothesis)
 SURELY = 3.0
@@ -295,6 +296,8 @@ def _numbers(answer: Answer) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]
 
 
 def _law(answer: Answer) -> PlainLaw:
+    if isinstance(answer.law, Sketched):
+        return cast(PlainLaw, answer.law.largest)
     if not isinstance(answer.law, PlainLaw):
         raise QueryError("the counts of a release are sums, and their errors have the law of sums")
     return answer.law
