@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.oracles.sketches import Sketch, estimated
+from sulq.queries.factored import Products
 from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
-from sulq.queries.separated import Products
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Exactly, Noise, PlainLaw
 from sulq.talk.sketched import Sketched

@@ -15,6 +15,8 @@ from sulq.talk.sketched import quantile
 
 MOST_NUMBERS = 2**22
 """The most numbers that a sketch is published as."""
+MOST_A_PERSON = 16
+"""With so many buckets for each person hardly any two people meet, even where there is no noise."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,9 @@ def best_buckets(products: Sequence[Sequence[Factor]], people: int) -> int:
     4096
     """
     widest: int = max(factor.width for factors in products for factor in factors)
-    sizes = [
-        2**power
-        for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())
-        if 2**power == FEWEST_BUCKETS or 2**power * widest <= MOST_NUMBERS
-    ]
+    most = min(MOST_BUCKETS, MOST_A_PERSON * people, MOST_NUMBERS // widest)
+    every = [2**power for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())]
+    sizes = [size for size in every if size == FEWEST_BUCKETS or size <= most]
     best: int = min(
         sizes, key=lambda buckets: sum(math.log(variance(each, people, buckets)) for each in products)
     )

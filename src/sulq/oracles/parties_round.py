@@ -18,11 +18,12 @@ from sulq.oracles.published import Published, PublishedSketch
 from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch
 from sulq.queries.buckets import Bucket
 from sulq.queries.choose import Choice
+from sulq.queries.factored import Products
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round
-from sulq.queries.separated import Products, Separation
+from sulq.queries.separated import Separation
 from sulq.talk.answers import Answer
 
 ALONE = Fraction(1, 16)

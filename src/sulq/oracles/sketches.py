@@ -42,7 +42,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.queries.separated import Products
+from sulq.queries.factored import Products
 
 Floats = NDArray[np.float64]
 FEWEST_BUCKETS = 64

@@ -7,51 +7,23 @@ refused, by its form alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.queries.arithmetic import Add, And, Multiply, Not, Or
 from sulq.queries.cases import Where
 from sulq.queries.codes import Cross, OneHot
+from sulq.queries.factored import Floats, Places, Products
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.products import Dot, Gram, Outer
+from sulq.queries.routes import Route
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Only, Vector
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Products:
-    """Many products of the same factors' coordinates, each of them added to a coordinate of the value.
-
-    Args:
-        places: to which coordinate of the value each product is added.
-        weights: what each product is multiplied by.
-        factors: for each hand, a row expression over its columns.
-        at: for each hand, which coordinate of its factor each product takes.
-    """
-
-    places: Places
-    weights: Floats
-    factors: Mapping[int, Node]
-    at: Mapping[int, Places]
-
-    def taken(self, which: NDArray[Any], places: Places, weights: Floats | float = 1.0) -> Products:
-        """Some of the products, for other coordinates, times numbers."""
-        at = {hand: each[which] for hand, each in self.at.items()}
-        return Products(places, self.weights[which] * weights, self.factors, at)
-
-    def into(self, places: Places) -> Products:
-        """The same products for other coordinates: `places` says where each coordinate goes."""
-        return Products(places[self.places], self.weights, self.factors, self.at)
 
 
 class Separation:
@@ -262,11 +234,33 @@ def _one_hot(separate: Separation, expression: OneHot) -> list[Products]:
         for part in choice.parts[1:]:
             each = separate.outer(each, separate(OneHot(part)), separate.scope.code(part).size)
         return each
+    if isinstance(choice, Route):
+        return _route(separate, choice)
     facts = separate.scope.facts(choice)
     if isinstance(facts, Code) or not facts.flag:
         raise separate.refusal(choice)
     yes = [products.into(np.ones(1, np.intp)) for products in separate(choice)]
     return [_one(), *_negative([products.into(np.zeros(2, np.intp)) for products in yes]), *yes]
+
+
+def _route(separate: Separation, route: Route) -> list[Products]:
+    """Ways that ask about the same attributes are counted by these together, those of one hand as one."""
+    alike: dict[tuple[int, ...], list[tuple[int, dict[int, int]]]] = {}
+    for code, values in route.ways():
+        alike.setdefault(tuple(sorted(values)), []).append((code, values))
+    each = []
+    for asked, ways in alike.items():
+        attributes = tuple(route.attributes[place] for place in asked)
+        if not attributes:
+            return [_one().into(np.array([ways[0][0]]))]
+        sizes = [separate.scope.code(attribute).size for attribute in attributes]
+        leads_to = np.full(math.prod(sizes), -1)
+        for code, values in ways:
+            leads_to[np.ravel_multi_index([values[place] for place in asked], sizes)] = code
+        for products in separate(OneHot(Cross(attributes))):
+            to = leads_to[products.places]
+            each.append(products.taken(to >= 0, to[to >= 0]))
+    return each
 
 
 def _one() -> Products:
