@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from inspect import signature
@@ -38,7 +38,6 @@ __all__ = [
     "Csv",
     "Date",
     "Integer",
-    "JointSchema",
     "Kind",
     "Real",
     "Schema",
@@ -236,38 +235,6 @@ class Schema(Mapping[str, Kind]):
         others = {"unit": self.unit, "csv": self.csv}
         given = "".join(f", {name}={other!r}" for name, other in others.items() if other is not None)
         return f"Schema({self._columns!r}{given})"
-
-
-class JointSchema(Schema):
-    """The columns of several tables that different parties hold, side by side.
-
-    Args:
-        schemas: the schemas of the tables.
-        leave_out: of each table, the column that names people; it is no column of the whole.
-
-    >>> tables = [Schema({"id": Integer(0, 9), name: Boolean()}) for name in "ab"]
-    >>> JointSchema(tables, ["id", "id"]).hands
-    (('a',), ('b',))
-    """
-
-    def __init__(self, schemas: Sequence[Schema], leave_out: Sequence[str]) -> None:
-        given = list(zip(schemas, leave_out, strict=True))
-        hands = [tuple(name for name in schema.attributes if name != key) for schema, key in given]
-        columns: dict[str, Kind] = {}
-        for (schema, _), names in zip(given, hands, strict=True):
-            if twice := sorted(set(names) & set(columns)):
-                raise SchemaError(
-                    f"two parties have a column {twice[0]!r}: rename it at one of them, so that a question "
-                    "says whose it means"
-                )
-            columns |= {name: schema[name] for name in names}
-        super().__init__(columns)
-        self._hands = tuple(hands)
-
-    @property
-    def hands(self) -> tuple[tuple[str, ...], ...]:
-        """Who holds which columns."""
-        return self._hands
 
 
 def _kind(name: str, declared: object) -> Kind:

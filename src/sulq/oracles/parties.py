@@ -12,8 +12,9 @@ from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
+from sulq.oracles.joint_schema import JointSchema
 from sulq.oracles.parties_plan import SketchPlan
-from sulq.oracles.parties_round import Asked, Group
+from sulq.oracles.parties_round import Group, PartiesRound
 from sulq.oracles.party import Party
 from sulq.oracles.published import Published, read_sketches, sketches_form
 from sulq.oracles.remote import Remote
@@ -23,7 +24,6 @@ from sulq.queries.node import Node
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
-from sulq.schema import JointSchema
 from sulq.talk.answers import Answer
 from sulq.wire import canonical, check_run, encodable, of_json, shown
 
@@ -119,7 +119,7 @@ class Parties:
             share: the part of its budget that each party concerned is asked for.
             run: the name of the run that asks.
         """
-        asked = Asked(self.group, rational("share", share, most=1))
+        asked = PartiesRound(self.group, rational("share", share, most=1))
         for node in map(named, factors):
             hands = self.group.separate.hands_of(node)
             if len(hands) != 1:
@@ -178,10 +178,10 @@ class Parties:
         fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead) for hand in asked.hands]
         return any(fresh)
 
-    def _asked(self, round_: Round) -> Asked:
-        return Asked.of(asked_of(round_, self.schema), self.group)
+    def _asked(self, round_: Round) -> PartiesRound:
+        return PartiesRound.of(asked_of(round_, self.schema), self.group)
 
-    def _answered(self, asked: Asked, run: str) -> list[Answer]:
+    def _answered(self, asked: PartiesRound, run: str) -> list[Answer]:
         check_run(run)
         rounds = {hand: asked.rounds(hand) for hand in asked.hands}
         for hand, each in rounds.items():

@@ -50,7 +50,7 @@ class Group:
 
 
 @dataclass
-class Asked:
+class PartiesRound:
     """What a round asks of each party.
 
     Args:
@@ -74,7 +74,7 @@ class Asked:
     crossing: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, round_: Round, group: Group) -> Asked:
+    def of(cls, round_: Round, group: Group) -> PartiesRound:
         """What a round asks, or a refusal by the form of what is asked.
 
         Args:

@@ -80,7 +80,7 @@ class Sketch:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class SketchEstimate:
     """Sums of products over the people who are in all tables concerned.
 
     Args:
@@ -94,7 +94,7 @@ class Estimate:
     degrees: int
 
 
-def estimated(products: Products, sketches: Sequence[Sketch]) -> Estimate:
+def estimated(products: Products, sketches: Sequence[Sketch]) -> SketchEstimate:
     """The sum over people of each product, from a sketch of each factor.
 
     Args:
@@ -115,15 +115,15 @@ def estimated(products: Products, sketches: Sequence[Sketch]) -> Estimate:
     return _of_three(centred, at)
 
 
-def _of_two(left: Floats, right: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Estimate:
+def _of_two(left: Floats, right: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> SketchEstimate:
     buckets = len(left)
     scale, degrees = buckets / (buckets - 1), buckets - 1
     values = (left.T @ right)[i, j] * scale
     squares = (left**2).sum(axis=0)[i] * (right**2).sum(axis=0)[j] * scale**2
-    return Estimate(values, np.sqrt((squares + values**2) / degrees), degrees)
+    return SketchEstimate(values, np.sqrt((squares + values**2) / degrees), degrees)
 
 
-def _of_three(centred: Sequence[Floats], at: Sequence[NDArray[np.intp]]) -> Estimate:
+def _of_three(centred: Sequence[Floats], at: Sequence[NDArray[np.intp]]) -> SketchEstimate:
     buckets = len(centred[0])
     scale = 1 / ((1 - 1 / buckets) * (1 - 2 / buckets))
     values, deviations = np.zeros(len(at[0])), np.zeros(len(at[0]))
@@ -134,4 +134,4 @@ def _of_three(centred: Sequence[Floats], at: Sequence[NDArray[np.intp]]) -> Esti
         each = one * two * three
         values[some] = each.sum(axis=0) * scale
         deviations[some] = each.std(axis=0) * np.sqrt(buckets) * scale
-    return Estimate(values, deviations, buckets - 1)
+    return SketchEstimate(values, deviations, buckets - 1)
