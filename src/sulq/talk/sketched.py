@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
+from typing import cast
 
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.talk.laws import Exactly, Noise, Value, shaped
+from sulq.talk.laws import Exactly, Noise, PlainLaw, Value, shaped
 
 FEWEST_DEGREES = 30
 """With fewer, Student's quantiles are not what the expansion says."""
@@ -120,3 +121,16 @@ def quantile(beta: float, degrees: int) -> float:
 def _far(beta: float) -> float:
     """A bound on the quantile of a bell curve far out: Pr[|Z| > z] ≤ exp(−z²/2) for z ≥ 1."""
     return math.sqrt(2 * math.log(1 / beta))
+
+
+def law_of_counts(law: object) -> PlainLaw:
+    """One law for all counts of a table: that of the count that is furthest off, where they differ.
+
+    Args:
+        law: the law of the table's error.
+    """
+    if isinstance(law, Sketched):
+        return cast(PlainLaw, law.largest)
+    if not isinstance(law, PlainLaw):
+        raise QueryError("the counts of a release are sums, and their errors have the law of sums")
+    return law
