@@ -355,6 +355,7 @@ def test_a_plan_says_the_best_number_of_buckets_and_what_comes() -> None:
     best = best_buckets([[one, other]], 10**6)
     assert best == min(sizes, key=lambda size: variance([one, other], 10**6, size))
     assert best == pytest.approx(10**6 * np.sqrt(0.3) / 36, rel=0.5)
+    assert best_buckets([[Factor(1.0, 1.0, 1e-3, 1)] * 2], 10**6, width=1000) == 2**10
     asked = curators(epsilon=4)
     round_ = sulq.Round([sulq.total(col("x") * (col("y") - 1))], share="1/2")
     plan = asked.plan(round_)

@@ -13,8 +13,8 @@ from sulq.queries.buckets import MOST_BUCKETS
 from sulq.queries.facts import Number
 from sulq.talk.sketched import quantile
 
-MOST_NUMBERS = 2**22
-"""The most numbers that a sketch is published as."""
+MOST_NUMBERS = 2**20
+"""The most numbers that a party is asked for in one round: a service answers twice as many by default."""
 MOST_A_PERSON = 16
 """With so many buckets for each person hardly any two people meet, even where there is no noise."""
 
@@ -97,7 +97,7 @@ class SketchPlan:
         return "\n".join(lines).replace("%", " %")
 
 
-def best_buckets(products: Sequence[Sequence[Factor]], people: int) -> int:
+def best_buckets(products: Sequence[Sequence[Factor]], people: int, width: int = 1) -> int:
     """The number of buckets at which estimates vary least: a power of two.
 
     Of k factors the variance is about T·Π(people·square/T + noise²); the numbers of buckets are compared by
@@ -106,13 +106,13 @@ def best_buckets(products: Sequence[Sequence[Factor]], people: int) -> int:
     Args:
         products: the factors of each product.
         people: about how many people there are.
+        width: the most numbers that a party publishes for each bucket.
 
     >>> factor = Factor(square=1.0, largest=1.0, noise=5.0, width=1)
     >>> best_buckets([[factor, factor]], 100_000)
     4096
     """
-    widest: int = max(factor.width for factors in products for factor in factors)
-    most = min(MOST_BUCKETS, MOST_A_PERSON * people, MOST_NUMBERS // widest)
+    most = min(MOST_BUCKETS, MOST_A_PERSON * people, MOST_NUMBERS // width)
     every = [2**power for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())]
     sizes = [size for size in every if size == FEWEST_BUCKETS or size <= most]
     best: int = min(

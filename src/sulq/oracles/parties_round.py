@@ -196,7 +196,11 @@ class PartiesRound:
             return FEWEST_BUCKETS
         products = [self._factors(each) for each in self._crossed]
         # Of what is published for later, nobody knows yet what it will be multiplied by: by its like.
-        return best_buckets(products or [[each] * 2 for each, _ in self.known.values()], self.group.people)
+        products = products or [[each] * 2 for each, _ in self.known.values()]
+        widths = [0] * len(self.group.members)
+        for hand, key in self.factors:
+            widths[hand] += self.known[hand, key][0].width
+        return best_buckets(products, self.group.people, max(widths))
 
     def _shared(self, products: Products) -> int:
         """The number of buckets that all sketches of some factors have in common."""
