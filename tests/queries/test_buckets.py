@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -106,6 +107,26 @@ def test_identifiers_can_be_asked_for_first_or_last(
     if asked_before:
         assert people.exact().ask(sulq.Round([sulq.total("x")]))[0].value == whole.value
     assert people.exact().ask(asked)[0].value.tolist() == expected.value.tolist()
+
+
+@pytest.mark.parametrize("unit", [None, sulq.Unit("id", rows=2)])
+def test_rows_in_no_fixed_order_are_asked_for_identifiers_first_or_refused_before_a_charge(
+    unit: sulq.Unit | None,
+) -> None:
+    rows = pa.table({"id": range(100), "x": [0.5] * 100})
+    schema = sulq.Schema({"id": sulq.Integer(0, 10**6), "x": sulq.Real(0, 1)}, unit)
+    asked = sulq.Round([sulq.count(by=sulq.bucket("id", 16))], share="1/4")
+    first = sulq.open(duckdb.from_arrow(rows), schema)
+    counts = sulq.open(rows, schema).exact().ask(asked)[0].value
+    assert first.exact().ask(asked)[0].value.tolist() == counts.tolist()
+    later = sulq.open(duckdb.from_arrow(rows), schema).curator(epsilon=4, ledger=":memory:")
+    later.ask(sulq.Round([sulq.total("x")], share="1/4"))
+    if unit is not None:
+        assert later.ask(asked)[0].value.shape == (17,)
+        return
+    with pytest.raises(sulq.QueryError, match="asked for their identifiers first"):
+        later.ask(asked)
+    assert later.spent == 1
 
 
 def test_an_identifier_can_be_larger_than_the_schema_says() -> None:

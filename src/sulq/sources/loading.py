@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sulq.errors import SulqError
+from sulq.errors import QueryError, SulqError
 from sulq.queries.buckets import Identifier
 from sulq.queries.expressions import Known, col
 from sulq.queries.facts import BLOCK
@@ -64,8 +64,28 @@ class Columns:
         """Whether the rows come in the same order whenever they are opened."""
         return self._reader.ordered
 
+    def check(self, leaves: Mapping[str, Leaf]) -> None:
+        """Refuse identifiers that would have to be read after the other columns, from rows in no fixed order.
+
+        Args:
+            leaves: what is asked for, by key.
+        """
+        late = {
+            leaf.name
+            for key, leaf in leaves.items()
+            if isinstance(leaf, Identifier) and key not in self._columns
+        }
+        if self.schema.unit is not None:
+            late -= {self.schema.unit.column}  # who is the unit is read with the rest
+        if late and not self._reader.ordered and (self._columns or self.schema.unit is not None):
+            raise QueryError(
+                "rows that come in no fixed order are asked for their identifiers first: open the table "
+                "again, or declare the column that names people as its unit"
+            )
+
     def load(self, leaves: Mapping[str, Leaf]) -> dict[str, StoredColumn]:
         """The encoded columns of some leaves, read and cleaned if they were not before."""
+        self.check(leaves)
         with self._lock:
             self._load(leaves)
             return {key: self._columns[key] for key in leaves}
@@ -109,11 +129,7 @@ class Columns:
 
     def _identify(self, leaves: Mapping[str, Leaf]) -> None:
         """Read identifiers after the other columns, of the same rows."""
-        if leaves and not self._reader.ordered:
-            raise SulqError(
-                "rows that come in no fixed order are asked for their identifiers first: open the table "
-                "again, or declare the column that names people as its unit"
-            )
+        assert not leaves or self._reader.ordered, "it was checked"
         for key, leaf in leaves.items():
             with self._storage.all_or_nothing():
                 rows = self._reader.rows

@@ -139,6 +139,11 @@ class SparkSource(Source):
                 self._rows = sum(row.rows for row in done(sizes, "reading", sizes.collect))
             return self._rows
 
+    def check(self, parts: Sequence[Node]) -> None:
+        for part in parts:
+            for leaf in part.leaves().values():
+                self._layout.kept(leaf)
+
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         rows = self.rows
         different = {part.key: part for part in parts}
