@@ -26,6 +26,7 @@ import linear
 import local
 import measure
 import pairs
+import parties
 import picture
 import quantiles
 import samplers
@@ -69,6 +70,7 @@ SECTIONS = {
     "quantiles": quantiles.section,
     **LEARNERS,
     "pairs": pairs.section,
+    "parties": parties.section,
     "speed": speed.section,
     "local": local.section,
     "beyond": beyond.section,

@@ -67,11 +67,13 @@ from sulq.ledger.ledger import Ledger
 from sulq.oracles.crowd import Crowd
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
+from sulq.oracles.parties import Parties, parties
 from sulq.oracles.remote import Remote, connect
 from sulq.oracles.remote_async import AsyncRemote, connect_async
 from sulq.oracles.sample import Sample
 from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
+from sulq.queries.buckets import bucket, sign
 from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
@@ -133,6 +135,7 @@ __all__ = [
     "Oracle",
     "Pairs",
     "Parity",
+    "Parties",
     "Perceptron",
     "Plan",
     "PureDP",
@@ -153,6 +156,7 @@ __all__ = [
     "Table",
     "Unit",
     "bins",
+    "bucket",
     "choose",
     "clip",
     "clip_norm",
@@ -176,9 +180,11 @@ __all__ = [
     "open",
     "outer",
     "parity",
+    "parties",
     "plan",
     "randhie",
     "row_function",
+    "sign",
     "sql",
     "total",
     "vector",

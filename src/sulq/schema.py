@@ -193,6 +193,11 @@ class Schema(Mapping[str, Kind]):
         return self[name]
 
     @property
+    def hands(self) -> tuple[tuple[str, ...], ...]:
+        """Who holds which columns: all are in one hand, unless `sulq.parties` put several tables together."""
+        return (self.attributes,)
+
+    @property
     def protected(self) -> str:
         """Who is protected, in words."""
         unit = self.unit

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 import sulq
+from sulq.queries.buckets import Identifier
 from sulq.queries.expressions import Column, Known
-from sulq.queries.node import Node
+from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Feature, Only
 from sulq.sources.encoding import Encoder, dtype_of_leaf
@@ -68,11 +69,11 @@ ARROW = {
 
 def batch_of(scope: Scope, rows: list[dict[str, Any]]) -> Batch:
     """Raw rows, cleaned and encoded."""
-    leaves = [
+    leaves: list[Leaf] = [
         leaf(name) for name in SCHEMA for leaf in (Column, Feature) if leaf is Column or name in NUMERIC
     ]
-    leaves.append(Known("t"))
-    columns = {leaf.key: np.empty(len(rows), dtype_of_leaf(leaf, SCHEMA[leaf.name])) for leaf in leaves}
+    leaves += [Known("t"), Identifier("i")]
+    columns = {leaf.key: np.empty(len(rows), dtype_of_leaf(leaf, SCHEMA)) for leaf in leaves}
     for leaf in leaves:
         cells = pa.array([r[leaf.name] for r in rows], ARROW.get(leaf.name, pa.float64()))
         Encoder(leaf, scope)(cells, columns[leaf.key])

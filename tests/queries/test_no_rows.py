@@ -29,6 +29,8 @@ EVERY_NODE: list[Node] = [
     sulq.vector(1, col("r")),
     sulq.known("t"),
     sulq.fold(["r", "i"], 3),
+    sulq.bucket("i", 8),
+    sulq.sign("i", 3, 8),
     col("t").month(),
     col("t").weekday(),
     col("t").years_at("2021-07-01"),

@@ -27,6 +27,7 @@ WIRE = {
     "Add": "add",
     "And": "and",
     "Bins": "bins",
+    "Bucket": "bucket",
     "Clip": "clip",
     "ClipNorm": "clip norm",
     "Column": "column",
@@ -51,6 +52,7 @@ WIRE = {
     "Outer": "outer",
     "Route": "route",
     "Scaled": "scaled",
+    "Sign": "sign",
     "Vector": "vector",
     "Where": "where",
     "Xor": "xor",
@@ -173,7 +175,10 @@ COUNT = sulq.count().form
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({}, "None is not a known row expression; known are add, and, bins, clip, clip norm, column,"),
+        (
+            {},
+            "None is not a known row expression; known are add, and, bins, bucket, clip, clip norm, column,",
+        ),
         ([], "None is not a known row expression"),
         (7, "None is not a known row expression"),
         ({"node": "median"}, "'median' is not a known row expression; known are add,"),

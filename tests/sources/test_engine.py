@@ -86,10 +86,17 @@ def test_rows_of_people_are_counted_as_in_one_process() -> None:
         list(blocks_of(layout, rows.filter(pa.array(machine == each)).to_batches(173))) for each in range(3)
     ]
     opened = sulq.open(rows, schema)
-    adding = Adding(layout, DIFFERENT, opened.rows)
+    parts = (*DIFFERENT, sulq.one_hot(sulq.bucket("person", 16)))
+    adding = Adding(layout, parts, opened.rows)
     seen, totals = adding.totals([adding.partial(each) for each in blocks])
     assert seen == opened.rows
-    assert [list(each) for each in totals] == [list(each) for each in opened.sums(DIFFERENT)]
+    assert [list(each) for each in totals] == [list(each) for each in opened.sums(parts)]
+
+
+def test_machines_keep_identifiers_of_the_unit_only() -> None:
+    name = next(iter(SCHEMA))
+    with pytest.raises(sulq.QueryError, match="declare it as the unit"):
+        Adding(LAYOUT, (sulq.one_hot(sulq.bucket(name, 16)),), 3).cells()
 
 
 def test_a_machine_with_other_code_refuses_to_work() -> None:

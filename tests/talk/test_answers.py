@@ -25,6 +25,7 @@ from sulq.talk.columns import html_table
 from sulq.talk.combined import WeightedSums
 from sulq.talk.law_forms import law_form, law_of
 from sulq.talk.laws import Averaged, Exactly, Noise, Ratio, Within
+from sulq.talk.sketched import Sketched
 from tests.effort import examples
 from tests.forms import check_reader, json_values, refusal, tampered
 from tests.oracles.curators import people
@@ -165,6 +166,7 @@ LAWS: dict[str, Any] = {
     "ratio": Ratio(((1.0, 7.0), (math.inf, 2.0)), (30.0, 1.0), LAPLACE, LAPLACE, (2, 2)),
     "gap": Gap("exponential", ONE, ONE, True, 3, 2, Fraction(1, 7)),
     "best of": BestOf((COIN, REPORT), (2.0, 6.0)),
+    "sketched": Sketched((1.0, 0.0), 63, (LAPLACE,), ((0.0, 2.0),), (2,)),
     "weighted sums": WeightedSums((LAPLACE, COIN), (0.5, 2.0), (0.5, 1.0), (1.0, 2.0), 3, -2.0, 0.25),
 }
 
@@ -182,7 +184,7 @@ def test_a_single_number_is_closer_than_all_of_them(law: Any) -> None:
         assert not np.any(law.each(beta) > law.radius(beta))
 
 
-@pytest.mark.parametrize("law", [LAPLACE, GAUSSIAN, COIN, REPORT, Within(0.5)], ids=repr)
+@pytest.mark.parametrize("law", [LAPLACE, GAUSSIAN, COIN, REPORT, Within(0.5), LAWS["sketched"]], ids=repr)
 def test_what_is_multiplied_is_as_much_further_off(law: Any) -> None:
     for beta in BETAS:
         assert law.times(3.0).radius(beta) == pytest.approx(3 * law.radius(beta))

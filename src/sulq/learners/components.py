@@ -14,7 +14,7 @@ from sulq.hypotheses.components import Components
 from sulq.learners.estimates import ROUND, Floats, shrunk
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.attributes import feature_names
+from sulq.queries.attributes import feature_names, in_hands, side_by_side
 from sulq.queries.node import Node
 from sulq.queries.products import gram
 from sulq.queries.query import Query, count, total
@@ -61,9 +61,11 @@ class SVD(Learner[Components]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
-        names = feature_names(schema, self.features)
+        hands = in_hands(schema, feature_names(schema, self.features))
+        names = tuple(name for hand in hands for name in hand)
         norm = _checked(schema, names, self.components, self.norm) or math.sqrt(len(names) / 3)
-        answers = yield Round(_moments(clip_norm(features(*names), norm)), self.share)
+        row = side_by_side([clip_norm(features(*hand), norm * part) for hand, part in _parts(hands)])
+        answers = yield Round(_moments(row), self.share)
         return _top(self.components, schema, names, [0.0] * len(names), answers)
 
 
@@ -99,16 +101,14 @@ class PCA(Learner[Components]):
     mean_share: Numeric = Fraction(3, 20)
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
-        names = feature_names(schema, self.features)
+        hands = in_hands(schema, feature_names(schema, self.features))
+        names = tuple(name for hand in hands for name in hand)
         norm = _checked(schema, names, self.components, self.norm)
         first, second = self._shares()
-        x = features(*names)
-        sums, rows = yield Round([total(x), count()], first)
+        sums, rows = yield Round([total(features(*names)), count()], first)
         centre, noise = _mean(sums, rows)
-        norm = norm or _affordable(noise * float(first / second), len(names))
-        centred = clip_norm(x - vector(*centre), norm)
-        # Laplace noise follows the 1-norm, of which few rows have as much as their 2-norm allows.
-        row = clip_norm(centred, ROUND * math.sqrt(len(names)) * norm, order=1)
+        norm = norm or _affordable(noise * float(first / second), len(names), len(hands))
+        row = side_by_side([_centred(hand, centre, names, norm * part) for hand, part in _parts(hands)])
         answers = yield Round(_moments(row), second)
         return _top(self.components, schema, names, centre, answers)
 
@@ -125,6 +125,20 @@ def _checked(schema: Schema, names: tuple[str, ...], components: int, norm: floa
     return norm
 
 
+def _parts(hands: Sequence[tuple[str, ...]]) -> list[tuple[tuple[str, ...], float]]:
+    """The columns of each hand, and which part of the whole row's length they may have."""
+    d = sum(map(len, hands))
+    return [(hand, math.sqrt(len(hand) / d)) for hand in hands]
+
+
+def _centred(hand: tuple[str, ...], centre: Sequence[float], names: tuple[str, ...], norm: float) -> Node:
+    """The columns of one hand minus their mean, shortened."""
+    middle = [centre[names.index(name)] for name in hand]
+    centred = clip_norm(features(*hand) - vector(*middle), norm)
+    # Laplace noise follows the 1-norm, of which few rows have as much as their 2-norm allows.
+    return clip_norm(centred, ROUND * math.sqrt(len(hand)) * norm, order=1)
+
+
 def _moments(row: Node) -> list[Query]:
     return [total(gram(row)), count(weight=COUNT_WEIGHT)]
 
@@ -132,18 +146,23 @@ def _moments(row: Node) -> list[Query]:
 def _mean(sums: Answer, rows: Answer) -> tuple[list[float], float]:
     """The mean as far as it was answered, and the noise in each of its coordinates."""
     many = max(1.0, rows.value)
-    noise = float(sums.deviation) / many
+    noise = float(np.max(sums.deviation)) / many
     mean = shrunk(np.atleast_1d(sums.value) / many, noise).clip(-1, 1)
     return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in mean.tolist()], noise
 
 
-def _affordable(noise: float, d: int) -> float:
+def _affordable(noise: float, d: int, hands: int) -> float:
     """The norm up to which noise moves the eigenvalues by a small part of d/12 at most, but at least √(d/12).
 
     `noise` is that of the mean's coordinates if they had the budget of the products. A row moves the mean's
     sums by 2d, in the 1-norm, and those of the products by (d + 1)·norm², so under Laplace noise products
     have noise·norm²·(d + 1)/2d, and a matrix of d² such numbers has a norm of about 2√d times that.
+
+    Where columns are in several hands, products are estimated from sketches. Those are off by much more, in
+    proportion to the norm and the length that rows have, so there the norm is √(d/5) whatever the noise is.
     """
+    if hands > 1:
+        return math.sqrt(d / 5)
     usual, longest = d / 12, 25 * d / 4
     each = noise * (d + 1) / (2 * d) * 2 * math.sqrt(d)
     return math.sqrt(longest if each == 0 else min(longest, max(usual, TELLING * usual / each)))

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.effects.layout import Floats
+from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
 from sulq.learners.attributes_in_bins import Attribute
 from sulq.learners.spans import STEPS, likely, span_of
@@ -58,11 +59,16 @@ class Coordinates:
     @property
     def length(self) -> tuple[float, float]:
         """How long a point usually is, in the 1-norm and in the 2-norm."""
-        one, square = 1.0, 1.0
-        for block, shares in zip(self.blocks, self.shares, strict=True):
-            variance = 1.0 if shares is not None else float(self.variances[block.start - 1])
-            one, square = one + math.sqrt(variance), square + variance
-        return one, math.sqrt(square)
+        lengths = np.array([1.0, *self.lengths])
+        return float(lengths.sum()), math.sqrt(float((lengths**2).sum()))
+
+    @property
+    def lengths(self) -> list[float]:
+        """How long the coordinates of each attribute usually are."""
+        return [
+            1.0 if shares is not None else math.sqrt(float(self.variances[block.start - 1]))
+            for block, shares in zip(self.blocks, self.shares, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -113,8 +119,27 @@ def gradient_of(answers: Sequence[Answer], shape: tuple[int, ...]) -> tuple[Floa
     """
     along, alone = answers
     sums, noise = np.reshape(value(along), shape).copy(), np.full(shape[-1], _off(along) ** 2)
+    if np.size(along.deviation) == shape[-1]:
+        noise = np.minimum(UNKNOWN, np.ravel(along.deviation)) ** 2
     sums[..., 0], noise[0] = np.reshape(value(alone), shape[:-1]), _off(alone) ** 2
     return sums, noise
+
+
+def by_hands(schema: Schema, attributes: Sequence[Attribute]) -> tuple[list[Attribute], tuple[int, ...]]:
+    """Attributes in the order of the hands that hold them, and how many each hand holds.
+
+    Args:
+        schema: what is public about the columns.
+        attributes: the attributes.
+    """
+    held: list[list[Attribute]] = [[] for _ in schema.hands]
+    for each in attributes:
+        names = {leaf.name for leaf in each.code.leaves().values()}
+        whose = [place for place, hand in enumerate(schema.hands) if names <= set(hand)]
+        if not whose:
+            raise QueryError(f"{each.code.described()} looks at columns of several parties")
+        held[whose[0]].append(each)
+    return [each for hand in held for each in hand], tuple(len(hand) for hand in held if hand)
 
 
 def in_few_bins(schema: Schema, attribute: Attribute) -> Attribute:

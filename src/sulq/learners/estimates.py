@@ -55,7 +55,7 @@ def kept(squares: Any, free: int, noise: Any) -> Floats:
 
 def rarely_off(answer: Answer) -> float:
     """How far off a single number of an answer is, but for a rare chance: what learners call its noise."""
-    return float(answer.law.each(RARE))
+    return float(np.max(answer.law.each(RARE)))
 
 
 def usually_off(answer: Answer) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from sulq.learners.coordinates import (
     ALONE,
     Coordinates,
     Look,
+    by_hands,
     coordinates,
     gradient_of,
     in_few_bins,
@@ -29,13 +32,14 @@ from sulq.learners.coordinates import (
 from sulq.learners.learner import Learner
 from sulq.learners.spans import Span, span_of
 from sulq.numbers import Numeric, rational
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import attribute, side_by_side
 from sulq.queries.codes import Bins
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
 from sulq.queries.scope import scope_of
+from sulq.queries.vectors import Vector, vector
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
@@ -78,7 +82,8 @@ class LinearRegression(Learner[LinearModel]):
 
     def rounds(self, schema: Schema) -> Rounds[LinearModel]:
         target, share = self._target(schema), rational("share", self.share, most=1)
-        each = [in_few_bins(schema, one) for one in attributes(schema, target, self.features, {})]
+        each, hands = by_hands(schema, attributes(schema, target, self.features, {}))
+        each = [in_few_bins(schema, one) for one in each]
         spread = in_few_bins(schema, _in_bins(schema, target))
         rows, *counts = yield Round(first_look([*each, spread]), share * LOOK)
         look = looked_at_first(rows, counts)
@@ -88,7 +93,11 @@ class LinearRegression(Learner[LinearModel]):
         span = span_of(
             schema, spread, target, value(counts[-1]), float(np.max(counts[-1].deviation)), look.rows
         )
-        fit = LinearFit(coordinates(schema, each, counts[:-1], look.rows), span, target, look)
+        fit = LinearFit(coordinates(schema, each, counts[:-1], look.rows), span, target, look, hands)
+        if len(hands) > 1:
+            # What is not explained would be estimated from the same sketches: they say it once.
+            answers = yield Round(fit.moments(), share * (1 - LOOK))
+            return fit.begun(answers).hypothesis(schema)
         answers = yield Round(fit.moments(), share * MOMENTS)
         fit = fit.begun(answers)
         residuals = yield Round(fit.residuals(), share * (1 - LOOK - MOMENTS))
@@ -113,6 +122,7 @@ class LinearFit:
         span: where the values of the target are.
         target: the target.
         look: how much was seen at a first look.
+        hands: how many attributes each hand holds, one hand after the other.
         second: the second moments, once they are known.
         estimate: the weights of the coordinates, once something is known about them.
     """
@@ -121,6 +131,7 @@ class LinearFit:
     span: Span
     target: Node
     look: Look
+    hands: tuple[int, ...]
     second: Moments | None = None
     estimate: Estimate | None = None
 
@@ -133,8 +144,23 @@ class LinearFit:
 
     def moments(self) -> list[Query]:
         """The sums of products of coordinates, and a first gradient."""
+        if len(self.hands) > 1:
+            point = self._point_by_hands()
+            known = self.span.scaled(self.target, self.span.deviation)
+            return [total(gram(point)), total(point * known), total(known, weight=ALONE)]
         point = self.look.shortened(self.coordinates.point, self.coordinates.length)
         return [total(gram(point)), *self.residuals()]
+
+    def _point_by_hands(self) -> Node:
+        """The point, whose coordinates each hand shortens for itself."""
+        parts, lengths = cast(Vector, self.coordinates.point).parts[1:], self.coordinates.lengths
+        shortened, start = [], 0
+        for many in self.hands:
+            usual = np.array(lengths[start : start + many])
+            length = float(usual.sum()), math.sqrt(float((usual**2).sum()))
+            shortened.append(self.look.shortened(side_by_side(parts[start : start + many]), length))
+            start += many
+        return vector(1, *shortened)
 
     def residuals(self) -> list[Query]:
         """The sums of coordinates times what is not explained."""

@@ -84,6 +84,7 @@ class Curator:
         round_ = asked_of(round_, self.schema)
         if any(isinstance(query, RowQuestion) for query in round_.queries):
             rows_of(self.source, "this question")
+        self.source.check([part for query in round_.queries for part in query.parts])
         question, formerly = self._entry({"round": round_.form}, round_)
         look = partial(self._release, round_, terms)
         released = self._paid(run, question, terms.cost, look, formerly)

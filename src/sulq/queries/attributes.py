@@ -8,6 +8,7 @@ from sulq.errors import QueryError
 from sulq.queries.expressions import Column
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
+from sulq.queries.vectors import Vector
 from sulq.schema import Boolean, Category, Integer, Real, Schema
 
 
@@ -202,3 +203,29 @@ def check_beside(label: Node, features: Iterable[Node]) -> None:
     """Refuse a label that is one of its own features."""
     if label.key in {feature.key for feature in features}:
         raise QueryError("the label cannot be one of its own features")
+
+
+def in_hands(schema: Schema, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Columns by who holds them, in the order of the hands; one list where one hand holds them all.
+
+    Args:
+        schema: what is public about the columns.
+        names: the columns.
+
+    >>> in_hands(Schema({"age": Integer(0, 120), "sick": Boolean()}), ["sick", "age"])
+    [('sick', 'age')]
+    """
+    held = [tuple(name for name in names if name in hand) for hand in schema.hands]
+    return [hand for hand in held if hand]
+
+
+def side_by_side(parts: Sequence[Node]) -> Node:
+    """Vectors laid end to end; a single one as it is.
+
+    Args:
+        parts: the vectors.
+
+    >>> side_by_side([Column("x")])
+    Column(name='x')
+    """
+    return parts[0] if len(parts) == 1 else Vector(tuple(parts))

@@ -14,6 +14,8 @@ from sulq.queries.room import most_cells
 from sulq.queries.scope import Batch, Scope, Values, once
 from sulq.wire import shown
 
+MOST_WAYS = 2**16
+
 
 @dataclass(frozen=True, eq=False)
 class Route(Node):
@@ -81,6 +83,28 @@ class Route(Node):
             for _ in range(depth):
                 at = flat[at * width + codes[attribute_at[at] * batch.rows + row]]
         return np.asarray(ends[at])
+
+    def ways(self) -> list[tuple[int, dict[int, int]]]:
+        """Every way to an end: the code there, and the value of each attribute that was asked about.
+
+        >>> from sulq.queries.expressions import col
+        >>> Route((col("smokes"), col("old")), ((0, 1, 2), (0,), (1, 3, 4), (1,), (2,)), 3).ways()
+        [(0, {0: 0}), (1, {0: 1, 1: 0}), (2, {0: 1, 1: 1})]
+        """
+        ends, open_ones = [], [(0, dict[int, int]())]
+        while open_ones:
+            place, values = open_ones.pop()
+            first, *onward = self.steps[place]
+            if not onward:
+                ends.append((first, values))
+            open_ones += [
+                (step, values | {first: value})
+                for value, step in reversed(list(enumerate(onward)))
+                if values.get(first, value) == value
+            ]
+            if len(ends) + len(open_ones) > MOST_WAYS:
+                raise QueryError(f"a route with more than {MOST_WAYS} ways cannot be taken apart")
+        return ends
 
     def densest(self, scope: Scope) -> int:
         return max(len(self.attributes), super().densest(scope))

@@ -74,6 +74,9 @@ class DaskSource(Source):
                 self._rows = sum(self._done("reading", [self._task(_size, kept) for kept in self._blocks()]))
             return self._rows
 
+    def check(self, parts: Sequence[Node]) -> None:
+        self._layout.check_parts(parts)
+
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         rows = self.rows
         different = {part.key: part for part in parts}

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from sulq import loops
 from sulq.errors import SchemaError
+from sulq.queries.buckets import Identifier, check_identifier
 from sulq.queries.expressions import Known, col, column_grid
 from sulq.queries.node import Leaf
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Feature, scaled, scaling
-from sulq.schema import Boolean, Category, Date, Integer, Kind, Real
+from sulq.schema import Boolean, Category, Date, Integer, Kind, Real, Schema
 from sulq.sources.cells import (
     days,
     floats,
@@ -35,6 +36,7 @@ from sulq.sources.cells import (
     plainly_written,
     truths,
 )
+from sulq.sources.people import identities
 
 Encoded = NDArray[Any]
 SHORT_DICTIONARY = 256
@@ -54,26 +56,32 @@ def dtype_of(kind: Kind) -> np.dtype[Any]:
     return np.promote_types(np.min_scalar_type(low), np.min_scalar_type(high))
 
 
-def dtype_of_leaf(leaf: Leaf, kind: Kind) -> np.dtype[Any]:
+def dtype_of_leaf(leaf: Leaf, schema: Schema) -> np.dtype[Any]:
     if isinstance(leaf, Known):
         return np.dtype(bool)
-    return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(kind)
+    if isinstance(leaf, Identifier):
+        check_identifier(schema, leaf.name)
+        return np.dtype(np.uint64)
+    return np.dtype(np.int16) if isinstance(leaf, Feature) else dtype_of(schema[leaf.name])
 
 
 class Encoder:
     """Cleans a column piece by piece, on the scale its leaf asks for."""
 
     def __init__(self, leaf: Leaf, scope: Scope) -> None:
-        self._kind = scope.schema[leaf.name]
+        self._whose = isinstance(leaf, Identifier)  # who may be named in a column that is not in the schema
+        self._kind = Boolean() if self._whose else scope.schema[leaf.name]
         self._facts = scope.number(col(leaf.name)) if isinstance(leaf, Feature) else None
-        self._dtype = dtype_of_leaf(leaf, self._kind)
+        self._dtype = dtype_of_leaf(leaf, scope.schema)
         self._whether_known = isinstance(leaf, Known)
         self._known: dict[str | None, int] = {}
 
     def __call__(self, array: pa.Array, out: Encoded) -> None:
         """Write a piece to `out`; from any thread."""
         kind = self._kind
-        if self._whether_known and isinstance(kind, Real | Integer):
+        if self._whose:
+            out[:] = identities(array)
+        elif self._whether_known and isinstance(kind, Real | Integer):
             out[:] = ~np.isnan(days(kind, array) if isinstance(kind, Date) else numbers(kind, array))
         elif self._whether_known:
             out[:] = np.asarray(truths(plain(array)).is_valid())
@@ -119,7 +127,7 @@ def encoded(cells: pa.Array, leaf: Leaf, scope: Scope) -> Encoded:
     >>> encoded(pa.array(["paid", "gold"]), col("plan"), Scope(schema))
     array([1, 2], dtype=uint8)
     """
-    out = np.empty(len(cells), dtype=dtype_of_leaf(leaf, scope.schema[leaf.name]))
+    out = np.empty(len(cells), dtype=dtype_of_leaf(leaf, scope.schema))
     Encoder(leaf, scope)(cells, out)
     return out
 

@@ -19,7 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sulq import errors
-from sulq.errors import SulqError
+from sulq.errors import QueryError, SulqError
+from sulq.queries.buckets import Identifier
 from sulq.queries.expressions import Known, col
 from sulq.queries.facts import BLOCK
 from sulq.queries.kernel import Kernel
@@ -69,9 +70,10 @@ class BlockLayout:
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
-        """Every column, and of those that keep it, which cells are known."""
+        """Every column, of those that keep it which cells are known, and whom rows are about."""
         known = [Known(name) for name, kind in self.schema.items() if drops(kind)]
-        return {leaf.key: leaf for leaf in [*map(col, self.schema), *known]}
+        people = [] if self.schema.unit is None else [Identifier(self.schema.unit.column)]
+        return {leaf.key: leaf for leaf in [*map(col, self.schema), *known, *people]}
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -101,12 +103,23 @@ class BlockLayout:
             for key, leaf in wanted.items():
                 kept = self.kept(leaf)
                 cell = batch.column(self.names[kept.key])[place].as_buffer()
-                values = np.frombuffer(cell, dtype=dtype_of_leaf(kept, self.schema[leaf.name]))
+                values = np.frombuffer(cell, dtype=dtype_of_leaf(kept, self.schema))
                 block[key] = on_scale(values, leaf, scope)
             yield rows, block
 
+    def check_parts(self, parts: Sequence[Node]) -> None:
+        """Refuse row expressions of columns that machines do not keep."""
+        for part in parts:
+            for leaf in part.leaves().values():
+                self.kept(leaf)
+
     def kept(self, leaf: Leaf) -> Leaf:
         """The leaf whose values are kept, of which another can be made."""
+        if leaf.key not in self.leaves and isinstance(leaf, Identifier):
+            raise QueryError(
+                f"the machines keep no identifiers of column {leaf.name!r}: declare it as the unit, the "
+                "column that names people"
+            )
         return col(leaf.name) if isinstance(leaf, Feature) else leaf
 
 
@@ -114,7 +127,7 @@ def on_scale(values: NDArray[Any], leaf: Leaf, scope: Scope) -> NDArray[Any]:
     """The values of a leaf, made of those of the leaf that is kept for it (`BlockLayout.kept`)."""
     if not isinstance(leaf, Feature):
         return values
-    feature = np.empty(len(values), dtype=dtype_of_leaf(leaf, scope.schema[leaf.name]))
+    feature = np.empty(len(values), dtype=dtype_of_leaf(leaf, scope.schema))
     np.copyto(feature, scaled(values[np.newaxis], scope.number(col(leaf.name)))[0], casting="unsafe")
     return feature
 
@@ -152,7 +165,8 @@ def _encoded(layout: BlockLayout, table: pa.Table) -> Iterator[pa.RecordBatch]:
 
 def _columns(layout: BlockLayout, table: pa.Table) -> dict[str, NDArray[Any]]:
     scope = scope_of(layout.schema)
-    cells = {name: _whole(table.column(name)) for name in layout.schema}
+    names = {leaf.name for leaf in layout.leaves.values()}
+    cells = {name: _whole(table.column(name)) for name in names}
     return {key: encoded(cells[leaf.name], leaf, scope) for key, leaf in layout.leaves.items()}
 
 
@@ -169,7 +183,9 @@ def _blocks_of_people(layout: BlockLayout, batches: Iterable[pa.RecordBatch]) ->
         return
     table = pa.Table.from_batches(collected)
     columns = _columns(layout, table)
-    counted = counted_rows(unit, table.column(unit.column), columns.values())
+    # Whom a row names is no part of which rows count: one machine with all rows does not hash it either.
+    values = [columns[key] for key, leaf in layout.leaves.items() if not isinstance(leaf, Identifier)]
+    counted = counted_rows(unit, table.column(unit.column), values)
     for start in range(0, len(counted), BLOCK):
         at = counted[start : start + BLOCK]
         yield layout.block({key: values[at] for key, values in columns.items()}, len(at))

@@ -64,9 +64,7 @@ class RowGroups:
             leaves: what to encode.
         """
         scope = scope_of(layout.schema)
-        columns = {
-            leaf.key: np.empty(self.rows, dtype_of_leaf(leaf, layout.schema[leaf.name])) for leaf in leaves
-        }
+        columns = {leaf.key: np.empty(self.rows, dtype_of_leaf(leaf, layout.schema)) for leaf in leaves}
         done = 0
         for batch in self.batches(list(dict.fromkeys(leaf.name for leaf in leaves))):
             for leaf in leaves:
@@ -147,7 +145,7 @@ class KeptGroups:
         return columns
 
     def _mapped(self, folder: Path, leaf: Leaf, rows: int) -> NDArray[Any] | None:
-        type_ = dtype_of_leaf(leaf, self.layout.schema[leaf.name])
+        type_ = dtype_of_leaf(leaf, self.layout.schema)
         try:
             return np.memmap(folder / self.layout.names[leaf.key], type_, "r", shape=(rows,))
         except (OSError, ValueError):

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from sulq.errors import SulqError
+from sulq.errors import QueryError, SulqError
+from sulq.queries.buckets import Identifier
 from sulq.queries.expressions import Known, col
 from sulq.queries.facts import BLOCK
 from sulq.queries.node import Leaf
@@ -43,6 +45,7 @@ class Columns:
         self._storage = Storage(memory)
         self._columns: dict[str, StoredColumn] = {}
         self._rows: int | None = None
+        self._counted: NDArray[np.intp] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -61,8 +64,28 @@ class Columns:
         """Whether the rows come in the same order whenever they are opened."""
         return self._reader.ordered
 
+    def check(self, leaves: Mapping[str, Leaf]) -> None:
+        """Refuse identifiers that would have to be read after the other columns, from rows in no fixed order.
+
+        Args:
+            leaves: what is asked for, by key.
+        """
+        late = {
+            leaf.name
+            for key, leaf in leaves.items()
+            if isinstance(leaf, Identifier) and key not in self._columns
+        }
+        if self.schema.unit is not None:
+            late -= {self.schema.unit.column}  # who is the unit is read with the rest
+        if late and not self._reader.ordered and (self._columns or self.schema.unit is not None):
+            raise QueryError(
+                "rows that come in no fixed order are asked for their identifiers first: open the table "
+                "again, or declare the column that names people as its unit"
+            )
+
     def load(self, leaves: Mapping[str, Leaf]) -> dict[str, StoredColumn]:
         """The encoded columns of some leaves, read and cleaned if they were not before."""
+        self.check(leaves)
         with self._lock:
             self._load(leaves)
             return {key: self._columns[key] for key in leaves}
@@ -82,20 +105,41 @@ class Columns:
         every column is read at the first; what is asked for on another scale is then made from what was kept.
         """
         everything = self._reader.whole or self.schema.unit is not None
+        identifiers = {key: leaf for key, leaf in leaves.items() if isinstance(leaf, Identifier)}
         if everything and not self._columns:
-            self._read(self._all())
+            self._read(self._all() | identifiers)
         missing = {key: leaf for key, leaf in leaves.items() if key not in self._columns}
         if not missing:
             return
         if everything:
-            self._rescale(missing)
+            self._rescale({key: leaf for key, leaf in missing.items() if key not in identifiers})
+            self._identify({key: leaf for key, leaf in missing.items() if key in identifiers})
         else:
             self._read(missing)
 
     def _all(self) -> dict[str, Leaf]:
-        """All columns, and of those that keep it, which cells are known: values do not tell that."""
+        """All columns, and of those that keep it, which cells are known: values do not tell that.
+
+        Nor do they tell whom a row names. Where rows come in no fixed order, they cannot be asked for later.
+        """
         known = [Known(name) for name, kind in self.schema.items() if drops(kind)]
-        return {leaf.key: leaf for leaf in [*map(col, self.schema), *known]}
+        unit = self.schema.unit
+        people = [] if unit is None or self._reader.ordered else [Identifier(unit.column)]
+        return {leaf.key: leaf for leaf in [*map(col, self.schema), *known, *people]}
+
+    def _identify(self, leaves: Mapping[str, Leaf]) -> None:
+        """Read identifiers after the other columns, of the same rows."""
+        assert not leaves or self._reader.ordered, "it was checked"
+        for key, leaf in leaves.items():
+            with self._storage.all_or_nothing():
+                rows = self._reader.rows
+                column = self._new_column(leaf, rows)
+                self._fill({key: column}, {key: leaf}, rows)
+                if self._counted is not None:
+                    column = self._taken(column, self._counted)
+                if column.rows != self._rows:
+                    raise SulqError(OTHER_ROWS)
+            self._columns[key] = column
 
     def _read(self, leaves: Mapping[str, Leaf]) -> None:
         rows = None if self.schema.unit else self._rows
@@ -105,7 +149,7 @@ class Columns:
             columns = {key: self._new_column(leaf, rows) for key, leaf in leaves.items()}
             people = self._fill(columns, leaves, rows)
             if people is not None:
-                columns = self._only_counted(columns, people)
+                columns = self._only_counted(columns, leaves, people)
             rows_read = max(column.rows for column in columns.values())
             if self._rows not in (None, rows_read):
                 raise SulqError(OTHER_ROWS)
@@ -153,19 +197,25 @@ class Columns:
             self._columns[key] = column
 
     def _only_counted(
-        self, columns: dict[str, StoredColumn], people: pa.ChunkedArray
+        self, columns: dict[str, StoredColumn], leaves: Mapping[str, Leaf], people: pa.ChunkedArray
     ) -> dict[str, StoredColumn]:
         """The columns without the rows beyond what a person may contribute."""
         assert self.schema.unit is not None
-        whole = {key: column.read(0, column.rows) for key, column in columns.items()}
-        counted = counted_rows(self.schema.unit, people, whole.values())
-        kept = {}
-        for key, column in columns.items():
-            values = whole.pop(key)[counted]
-            kept[key] = self._storage.column(values.dtype, len(counted))
-            kept[key].write(0, values)
-            column.free()
+        values = (
+            column.read(0, column.rows)
+            for key, column in columns.items()
+            if not isinstance(leaves[key], Identifier)
+        )
+        counted = self._counted = counted_rows(self.schema.unit, people, values)
+        return {key: self._taken(column, counted) for key, column in columns.items()}
+
+    def _taken(self, column: StoredColumn, places: NDArray[np.intp]) -> StoredColumn:
+        """Some rows of a column, instead of all of them."""
+        values = column.read(0, column.rows)[places]
+        kept = self._storage.column(values.dtype, len(places))
+        kept.write(0, values)
+        column.free()
         return kept
 
     def _new_column(self, leaf: Leaf, rows: int | None) -> StoredColumn:
-        return self._storage.column(dtype_of_leaf(leaf, self.schema[leaf.name]), rows)
+        return self._storage.column(dtype_of_leaf(leaf, self.schema), rows)

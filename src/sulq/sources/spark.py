@@ -129,6 +129,9 @@ class SparkSource(Source):
                 self._rows = sum(row.rows for row in done(sizes, "reading", sizes.collect))
             return self._rows
 
+    def check(self, parts: Sequence[Node]) -> None:
+        self._layout.check_parts(parts)
+
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         rows = self.rows
         different = {part.key: part for part in parts}

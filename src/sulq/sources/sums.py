@@ -64,6 +64,13 @@ class Sums(ABC):
             parts: row expressions; one may be there several times.
         """
 
+    def check(self, parts: Sequence[Node]) -> None:  # noqa: B027, most sources have all columns at any time
+        """Refuse, before anything is charged, row expressions that these rows cannot be asked for.
+
+        Args:
+            parts: the row expressions.
+        """
+
     def close(self) -> None:  # noqa: B027, most sources hold nothing
         """Give back memory, files and connections, if there are any."""
 

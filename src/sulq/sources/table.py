@@ -42,6 +42,9 @@ class TableSource(Source, Rows):
     def ordered(self) -> bool:
         return self.columns.ordered
 
+    def check(self, parts: Sequence[Node]) -> None:
+        self.columns.check({key: leaf for part in parts for key, leaf in part.leaves().items()})
+
     def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
         columns = self.columns
         return summed(parts, self.scope, columns.rows, columns.load, columns.threads)

@@ -12,8 +12,9 @@ from sulq.local.tails import Bounded, LaplaceMeans, Tails
 from sulq.talk.choice_laws import BestOf, Gap, Population
 from sulq.talk.combined import WeightedSums
 from sulq.talk.laws import Averaged, Exactly, Noise, PlainLaw, Ratio, Within
+from sulq.talk.sketched import Sketched
 
-Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf | Population | WeightedSums
+Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf | Population | WeightedSums | Sketched
 LAWS: dict[str, type] = {
     "exact": Exactly,
     "noise": Noise,
@@ -24,6 +25,7 @@ LAWS: dict[str, type] = {
     "best of": BestOf,
     "population": Population,
     "weighted sums": WeightedSums,
+    "sketched": Sketched,
 }
 TAILS: dict[str, type] = {"bounded": Bounded, "laplace": LaplaceMeans}
 FRACTIONS = ("parameter", "step", "epsilon", "sensitivity")

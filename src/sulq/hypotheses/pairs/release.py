@@ -26,7 +26,8 @@ from sulq.pictures.svg import plain
 from sulq.queries.node import Node
 from sulq.talk.answers import BETA, Answer, Axis
 from sulq.talk.columns import plain_table
-from sulq.talk.laws import Noise, PlainLaw
+from sulq.talk.laws import Noise
+from sulq.talk.sketched import law_of_counts
 
 H = TypeVar("H", bound=Hypothesis)
 SURELY = 3.0
@@ -255,13 +256,14 @@ class PairsRelease(Hypothesis):
     def facts(self) -> PairsFacts:
         """All that the release says, for models to be made of."""
         columns = tuple(
-            ColumnCounts(_numbers(column.counts), column.groups, _law(column.counts))
+            ColumnCounts(_numbers(column.counts), column.groups, law_of_counts(column.counts.law))
             for column in self.columns
         )
         pairs = {
-            table.columns: PairCounts(_numbers(table.counts), _law(table.counts)) for table in self.tables
+            table.columns: PairCounts(_numbers(table.counts), law_of_counts(table.counts.law))
+            for table in self.tables
         }
-        agreement = Agreement(float(self.rows.value), _law(self.rows), columns, pairs)
+        agreement = Agreement(float(self.rows.value), law_of_counts(self.rows.law), columns, pairs)
         return PairsFacts(self.schema, self.columns, agreement)
 
     def _axis(self, place: int) -> Axis:
@@ -286,15 +288,9 @@ class PairsRelease(Hypothesis):
             raise QueryError("the number of rows of a release is a finite number")
         counts = [*(column.counts for column in self.columns), *(table.counts for table in self.tables)]
         for answer in (self.rows, *counts):
-            _law(answer)
+            law_of_counts(answer.law)
         super()._check()
 
 
 def _numbers(answer: Answer) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return np.asarray(answer.value, dtype=np.float64)
-
-
-def _law(answer: Answer) -> PlainLaw:
-    if not isinstance(answer.law, PlainLaw):
-        raise QueryError("the counts of a release are sums, and their errors have the law of sums")
-    return answer.law

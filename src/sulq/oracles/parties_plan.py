@@ -1,0 +1,154 @@
+"""How many buckets are best for a budget, and how far off estimates from sketches are then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sulq.oracles.sketches import FEWEST_BUCKETS
+from sulq.queries.buckets import MOST_BUCKETS
+from sulq.queries.facts import Number
+from sulq.talk.sketched import quantile
+
+MOST_NUMBERS = 2**20
+"""The most numbers that a party is asked for in one round: a service answers twice as many by default."""
+MOST_A_PERSON = 16
+"""With so many buckets for each person hardly any two people meet, even where there is no noise."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What is known of a factor before it is sketched.
+
+    Args:
+        square: about the mean square of a coordinate, over people.
+        largest: the largest square of a coordinate that there can be.
+        noise: one standard deviation of the noise in a number of its sketch.
+        width: how many coordinates it has.
+    """
+
+    square: float
+    largest: float
+    noise: float
+    width: int
+
+    @classmethod
+    def of(cls, facts: Number, noise: float) -> Factor:
+        """What the public facts of an expression say: its values are taken to be even over their intervals.
+
+        Args:
+            facts: the facts.
+            noise: one standard deviation of the noise.
+        """
+        unit = float(facts.unit)
+        low, high = facts.low * unit, facts.high * unit
+        even = float(np.mean((low**2 + low * high + high**2) / 3))
+        return cls(
+            min(even, facts.square * unit**2 / facts.width),
+            (facts.magnitude * unit) ** 2,
+            noise,
+            facts.width,
+        )
+
+
+@dataclass(frozen=True)
+class SketchPlan:
+    """How a round across parties would be answered: by how many buckets, and how well.
+
+    Args:
+        people: about how many people there are.
+        buckets: how many buckets they are dealt into; 0 where nothing is estimated across parties.
+        sketch_error: the part of one standard deviation that comes from dealing people into few buckets.
+        noise_error: the part that comes from the noise of the parties.
+        shares: the part of its budget that each party is asked for, by its name.
+
+    >>> plan = SketchPlan(100_000, 4096, 1500.0, 2500.0, {"hospital": 0.5})
+    >>> print(plan.describe())
+    4,096 buckets for about 100,000 people.
+    An estimate across parties is off by about ±2,900, one standard deviation: 1,500 as people share ...
+    hospital is asked for 50 % of its budget.
+    """
+
+    people: int
+    buckets: int
+    sketch_error: float
+    noise_error: float
+    shares: Mapping[str, float]
+
+    @property
+    def deviation(self) -> float:
+        """One standard deviation of an estimate across parties."""
+        return math.hypot(self.sketch_error, self.noise_error)
+
+    def describe(self) -> str:
+        """The plan in words."""
+        lines = ["Nothing is estimated across parties."]
+        if self.buckets:
+            off, shared, noisy = map(_rounded, (self.deviation, self.sketch_error, self.noise_error))
+            lines = [
+                f"{self.buckets:,} buckets for about {self.people:,} people.",
+                f"An estimate across parties is off by about ±{off}, one standard deviation: "
+                f"{shared} as people share buckets, {noisy} by noise.",
+            ]
+        lines += [f"{name} is asked for {share:.0%} of its budget." for name, share in self.shares.items()]
+        return "\n".join(lines).replace("%", " %")
+
+
+def best_buckets(products: Sequence[Sequence[Factor]], people: int, width: int = 1) -> int:
+    """The number of buckets at which estimates vary least: a power of two.
+
+    Of k factors the variance is about T·Π(people·square/T + noise²); the numbers of buckets are compared by
+    the product of the variances of all estimates, so that none is given up for another.
+
+    Args:
+        products: the factors of each product.
+        people: about how many people there are.
+        width: the most numbers that a party publishes for each bucket.
+
+    >>> factor = Factor(square=1.0, largest=1.0, noise=5.0, width=1)
+    >>> best_buckets([[factor, factor]], 100_000)
+    4096
+    """
+    most = min(MOST_BUCKETS, MOST_A_PERSON * people, MOST_NUMBERS // width)
+    every = [2**power for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())]
+    sizes = [size for size in every if size == FEWEST_BUCKETS or size <= most]
+    best: int = min(
+        sizes, key=lambda buckets: sum(math.log(variance(each, people, buckets)) for each in products)
+    )
+    return best
+
+
+def variance(factors: Sequence[Factor], people: int, buckets: int, worst: bool = False) -> float:
+    """About the variance of an estimate.
+
+    Args:
+        factors: what is multiplied.
+        people: how many people there are.
+        buckets: how many buckets they are dealt into.
+        worst: take every person's value for as large as there can be.
+    """
+    squares = [factor.largest if worst else factor.square for factor in factors]
+    each = [people * square / buckets + f.noise**2 for square, f in zip(squares, factors, strict=True)]
+    # With as many factors as products, what they have in common doubles the first part at most.
+    common = math.prod(people * square / buckets for square in squares) if worst else 0.0
+    return buckets * (math.prod(each) + common) or 1e-300
+
+
+def radius(factors: Sequence[Factor], people: int, buckets: int, beta: float) -> float:
+    """How far off an estimate is at most, whatever the rows are, but for a chance of `beta`.
+
+    Args:
+        factors: what is multiplied.
+        people: how many people there are.
+        buckets: how many buckets they are dealt into.
+        beta: the chance.
+    """
+    return quantile(beta, buckets - 1) * math.sqrt(variance(factors, people, buckets, worst=True))
+
+
+def _rounded(number: float) -> str:
+    digits = 0 if number < 1 else max(0, math.floor(math.log10(number)) - 1)
+    return f"{round(number, -digits):,.0f}" if number >= 10 else f"{number:.2g}"

@@ -1,0 +1,277 @@
+"""A round across parties: what each party is asked, and the answers that are made of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.oracles.parties_answers import Key, across, factor_key
+from sulq.oracles.parties_plan import Factor, SketchPlan, best_buckets, radius, variance
+from sulq.oracles.party import Party
+from sulq.oracles.published import Published, PublishedSketch
+from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch
+from sulq.queries.buckets import Bucket
+from sulq.queries.choose import Choice
+from sulq.queries.factored import Products
+from sulq.queries.node import Node
+from sulq.queries.query import Query, count, total
+from sulq.queries.question import Question
+from sulq.queries.rounds import Round
+from sulq.queries.separated import Separation
+from sulq.talk.answers import Answer
+
+ALONE = Fraction(1, 16)
+"""The part of a round's share for sums of one party, beside its sketches, whose error is much larger."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Several parties, and what they have published.
+
+    Args:
+        members: the parties.
+        people: about how many people there are.
+        salt: goes into the hash of identifiers.
+        separate: takes expressions apart.
+        published: the sketches that there are.
+    """
+
+    members: tuple[Party, ...]
+    people: int
+    salt: str
+    separate: Separation
+    published: Published
+
+
+@dataclass
+class PartiesRound:
+    """What a round asks of each party.
+
+    Args:
+        group: the parties.
+        share: the share of the round.
+        queries: the queries of the round.
+        across: for each query that several parties answer, its parts as sums of products.
+        direct: for each query that one party answers, that party.
+        sums: sums of one party that go into answers across parties.
+        factors: the factors that are sketched.
+        crossing: who has a factor in an estimate, whether or not it was sketched before.
+    """
+
+    group: Group
+    share: Fraction | None
+    queries: tuple[Question, ...] = ()
+    across: dict[int, list[list[Products]]] = field(default_factory=dict)
+    direct: dict[int, int] = field(default_factory=dict)
+    sums: dict[Key, Query] = field(default_factory=dict)
+    factors: dict[Key, tuple[Node, Fraction]] = field(default_factory=dict)
+    crossing: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, round_: Round, group: Group) -> PartiesRound:
+        """What a round asks, or a refusal by the form of what is asked.
+
+        Args:
+            round_: the queries.
+            group: the parties.
+        """
+        asked = cls(group, round_.share, round_.queries)
+        for place, query in enumerate(round_.queries):
+            hands = group.separate.hands_of(*query.parts)
+            if len(hands) > 1:
+                asked._add_across(place, query)
+            elif isinstance(query, Query | Choice):
+                asked.direct[place] = min(hands, default=0)
+            else:
+                raise QueryError(
+                    "only count, total, mean and choose can be asked of parties: ask one of them the rest"
+                )
+        return asked
+
+    def _add_across(self, place: int, query: Question) -> None:
+        if not isinstance(query, Query):
+            raise QueryError(
+                "a choice over columns of several parties cannot be made by any of them: ask for the counts"
+            )
+        if query.tolerance is not None:
+            raise QueryError(
+                "what is estimated across parties has an error that no budget can choose: ask with a share "
+                "instead of a tolerance, and `error` says how far off the answer would be"
+            )
+        parts = self.across[place] = [self.group.separate(part) for part in query.parts]
+        for products in (each for part in parts for each in part):
+            hands = sorted(products.factors)
+            if len(hands) > MOST_FACTORS:
+                raise QueryError(
+                    f"products of {len(hands)} parties' columns are asked for: those of at most "
+                    f"{MOST_FACTORS} parties can be estimated"
+                )
+            for hand in hands or [0]:
+                node = products.factors.get(hand)
+                if len(hands) > 1 and node is not None:
+                    self.add_factor(hand, node, query.weight)
+                else:
+                    self.sums[factor_key(hand, node)] = _sum(node, query.weight)
+
+    def add_factor(self, hand: int, node: Node, weight: Fraction) -> None:
+        """Have a factor sketched, unless there is a sketch of it."""
+        key = factor_key(hand, node)
+        self.crossing.add(hand)
+        if self.group.published.of(hand, node) is None:
+            _, before = self.factors.get(key, (node, Fraction(0)))
+            self.factors[key] = node, max(before, weight)
+
+    @property
+    def hands(self) -> list[int]:
+        """Who is asked for something."""
+        keys = [*self.sums, *self.factors]
+        return sorted({*self.direct.values(), *(hand for hand, _ in keys)})
+
+    def alone(self, hand: int) -> Round | None:
+        """What a party is asked about its own columns."""
+        queries = [self.queries[place] for place, whose in self.direct.items() if whose == hand]
+        queries += [query for (whose, _), query in self.sums.items() if whose == hand]
+        return Round(queries, self._part(hand, sketched=False)) if queries else None
+
+    def sketched(self, hand: int, buckets: int) -> Round | None:
+        """The sketches that a party is asked for."""
+        by = Bucket(self.group.members[hand].key, buckets, self.group.salt)
+        queries = [
+            total(node, by=by, weight=weight)
+            for (whose, _), (node, weight) in self.factors.items()
+            if whose == hand
+        ]
+        return Round(queries, self._part(hand, sketched=True)) if queries else None
+
+    def _part(self, hand: int, sketched: bool) -> Fraction | None:
+        if self.share is None:
+            return None
+        # A factor that was sketched before counts as well: the same round again is the same to each party.
+        alone = hand in self.direct.values() or any(whose == hand for whose, _ in self.sums)
+        if not (alone and hand in self.crossing):
+            return self.share
+        return self.share * (1 - ALONE if sketched else ALONE)
+
+    def rounds(self, hand: int) -> list[Round]:
+        """All that a party is asked."""
+        both = (self.alone(hand), self.sketched(hand, self.buckets))
+        return [round_ for round_ in both if round_ is not None]
+
+    @cached_property
+    def known(self) -> dict[Key, tuple[Factor, int | None]]:
+        """What is known of every factor: its size and noise, and its buckets if there is a sketch of it."""
+        separate, known = self.group.separate, {}
+        for hand in {hand for hand, _ in self.factors}:
+            totals = self.sketched(hand, FEWEST_BUCKETS)
+            assert totals is not None
+            of_hand = {key: node for key, (node, _) in self.factors.items() if key[0] == hand}
+            noises = self.group.members[hand].noises(totals)
+            for (key, node), noise in zip(of_hand.items(), noises, strict=True):
+                known[key] = Factor.of(separate.scope.number(node), noise), cast(int | None, None)
+        for products in self._crossed:
+            for hand, node in products.factors.items():
+                if (key := factor_key(hand, node)) not in known:
+                    there = self.group.published.sketches[key]
+                    known[key] = Factor.of(separate.scope.number(node), there.noise), there.sketch.buckets
+        return known
+
+    @property
+    def _crossed(self) -> list[Products]:
+        every = [each for parts in self.across.values() for part in parts for each in part]
+        return [products for products in every if len(products.factors) > 1]
+
+    def _factors(self, products: Products) -> list[Factor]:
+        return [self.known[factor_key(hand, products.factors[hand])][0] for hand in sorted(products.factors)]
+
+    @cached_property
+    def buckets(self) -> int:
+        """The best number of buckets for what is sketched."""
+        if not self.factors:
+            return FEWEST_BUCKETS
+        products = [self._factors(each) for each in self._crossed]
+        # Of what is published for later, nobody knows yet what it will be multiplied by: by its like.
+        products = products or [[each] * 2 for each, _ in self.known.values()]
+        widths = [0] * len(self.group.members)
+        for hand, key in self.factors:
+            widths[hand] += self.known[hand, key][0].width
+        return best_buckets(products, self.group.people, max(widths))
+
+    def _shared(self, products: Products) -> int:
+        """The number of buckets that all sketches of some factors have in common."""
+        known = [self.known[factor_key(hand, node)][1] for hand, node in products.factors.items()]
+        return min(self.buckets if each is None else each for each in known)
+
+    def plan(self) -> SketchPlan:
+        """How well estimates would be, in the worst of them, by what causes the errors."""
+        shares = {
+            self.group.members[hand].name: float(sum(each.share or 0 for each in self.rounds(hand)))
+            for hand in self.hands
+        }
+        people, worst = self.group.people, (0.0, 0.0, 0)
+        for products in self._crossed:
+            factors, buckets = self._factors(products), self._shared(products)
+            both = variance(factors, people, buckets)
+            alone = variance([replace(each, noise=0.0) for each in factors], people, buckets)
+            worst = max(worst, (both, alone, buckets))
+        both, alone, buckets = worst
+        return SketchPlan(people, buckets, alone**0.5, max(0.0, both - alone) ** 0.5, shares)
+
+    def errors(self, beta: float) -> list[float | None]:
+        """How far off each answer would be at most; None for a mean, whose error depends on its count."""
+        alone: dict[int, list[float | None]] = {}
+        for hand in self.hands:
+            round_ = self.alone(hand)
+            alone[hand] = [] if round_ is None else self.group.members[hand].errors(round_, beta)
+        errors: list[float | None] = []
+        for place, query in enumerate(self.queries):
+            if place in self.direct:
+                errors.append(alone[self.direct[place]].pop(0))
+            elif isinstance(query, Query) and query.statistic == "mean":
+                errors.append(None)
+            else:
+                errors.append(sum(self._error(each, beta) for each in self.across[place][0]))
+        return errors
+
+    def _error(self, products: Products, beta: float) -> float:
+        """How far off what some products add to a number is at most."""
+        times = np.bincount(products.places, np.abs(products.weights)).max()
+        hands = sorted(products.factors)
+        if len(hands) > 1:
+            off = radius(self._factors(products), self.group.people, self._shared(products), beta)
+        else:
+            hand = min(hands, default=0)
+            key = factor_key(hand, products.factors.get(hand))
+            round_ = Round([self.sums[key]], self._part(hand, sketched=False))
+            off = self.group.members[hand].errors(round_, beta)[0] or 0.0
+        return float(times * off)
+
+    def assembled(self, answers: Mapping[int, Sequence[Answer]]) -> list[Answer]:
+        """The answers to the round, from what each party said; sketches are kept.
+
+        Args:
+            answers: of each party, the answers to its rounds.
+        """
+        said = {hand: list(each) for hand, each in answers.items()}
+        given = {place: said[hand].pop(0) for place, hand in self.direct.items()}
+        sums = {key: said[key[0]].pop(0) for key in self.sums}
+        published = self.group.published
+        for (hand, _), (node, _) in self.factors.items():
+            answer = said[hand].pop(0)
+            by_bucket = np.asarray(answer.value, np.float64).reshape(self.buckets + 1, -1)[:-1]
+            noise = float(np.max(answer.deviation))
+            published.add(hand, PublishedSketch(node, Sketch(by_bucket), noise))
+        sketches = {key: known.sketch for key, known in published.sketches.items()}
+        for place, parts in self.across.items():
+            query = cast(Query, self.queries[place])
+            given[place] = across(query, parts, sums, sketches, self.group.separate.scope)
+        return [given[place] for place in range(len(self.queries))]
+
+
+def _sum(node: Node | None, weight: Fraction) -> Query:
+    return count(weight=weight) if node is None else total(node, weight=weight)

@@ -1,0 +1,92 @@
+"""One of several parties: a curator who holds some columns, and how people are told apart there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sulq.errors import QueryError
+from sulq.oracles.chunks import ChunkCurator
+from sulq.oracles.curator import Curator
+from sulq.oracles.exact import Exact
+from sulq.oracles.remote import Remote
+from sulq.queries.buckets import check_identifier
+from sulq.queries.rounds import Ahead, Round
+from sulq.queries.scope import scope_of
+from sulq.schema import Schema
+from sulq.talk.answers import Answer
+
+
+@dataclass(frozen=True)
+class Party:
+    """A party: whoever answers about its columns, and the column that names people there.
+
+    Args:
+        name: what it is called in messages.
+        oracle: a curator, here or elsewhere; or exact answers, for comparison.
+        key: the column that names people.
+    """
+
+    name: str
+    oracle: Curator | Remote | Exact
+    key: str
+
+    def __post_init__(self) -> None:
+        if isinstance(self.oracle, ChunkCurator) or not isinstance(self.oracle, Curator | Remote | Exact):
+            raise QueryError(
+                f"{self.name} is a {type(self.oracle).__name__}: parties are curators who answer from all of "
+                "their rows (source.curator(...) or sulq.connect(...)), or exact oracles, for comparison"
+            )
+        if not isinstance(self.oracle, Exact) and self.oracle.offer.truncate:
+            raise QueryError(
+                f"{self.name} truncates its answers, and what is cut off does not average out: open its "
+                "curator with truncate=False"
+            )
+        check_identifier(self.schema, self.key)
+
+    @property
+    def schema(self) -> Schema:
+        """What is public about its columns."""
+        return self.oracle.schema
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows it has, if that is public."""
+        return self.oracle.source.rows if isinstance(self.oracle, Exact) else self.oracle.offer.rows
+
+    def cost(self, rounds: Sequence[Round]) -> Fraction:
+        """What rounds cost together, in the unit of its budget."""
+        if isinstance(self.oracle, Exact):
+            return Fraction(0)
+        return sum((self.oracle.cost(each) for each in rounds), Fraction(0))
+
+    def noises(self, totals: Round) -> list[float]:
+        """One standard deviation of the noise in a number of each of some totals, asked in one round."""
+        if isinstance(self.oracle, Exact):
+            return [0.0] * len(totals.queries)
+        noises = self.oracle.offer.terms(totals).noises
+        scope = scope_of(self.schema)
+        steps = [float(scope.number(query.parts[0]).unit) for query in totals.queries]
+        return [0.0 if noise is None else noise.std * step for noise, step in zip(noises, steps, strict=True)]
+
+    def errors(self, round_: Round, beta: float) -> list[float | None]:
+        """How far off each answer is, but for a chance of `beta` each."""
+        if isinstance(self.oracle, Exact):
+            return [0.0] * len(round_.queries)
+        return self.oracle.error(round_, beta)
+
+    def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead) -> bool:
+        """Refuse rounds that could not all be paid; False if all of them were charged before."""
+        if isinstance(self.oracle, Exact):
+            return True
+        fresh, share = False, ahead.share
+        for place, each in enumerate(rounds):
+            reserve = ahead.reserve + (self.cost(rounds[place + 1 :]) if share is None else 0)
+            fresh = self.oracle.afford(each, run, Ahead(share, (), reserve)) or fresh
+            share = None if share is None else share - (each.share or 0)
+        return fresh
+
+    def ask(self, rounds: Sequence[Round], run: str) -> list[Answer]:
+        """The answers to all rounds, one after the other."""
+        return [answer for each in rounds for answer in self.oracle.ask(each, run)]

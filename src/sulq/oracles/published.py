@@ -1,0 +1,181 @@
+"""Sketches that were published: kept, looked up, derived from one another, and written down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sulq.errors import QueryError
+from sulq.oracles.parties_answers import Key, factor_key
+from sulq.oracles.sketches import FEWEST_BUCKETS, Sketch
+from sulq.queries.buckets import MOST_BUCKETS
+from sulq.queries.codes import Cross, OneHot
+from sulq.queries.node import Node
+from sulq.queries.node_forms import node_of
+from sulq.queries.scope import Scope
+from sulq.queries.vectors import Vector
+from sulq.wire import listed, members, reading, versioned
+
+VERSION = 1
+"""Of the form of sketches."""
+
+
+@dataclass(frozen=True)
+class PublishedSketch:
+    """A sketch, and what it is of.
+
+    Args:
+        factor: the row expression that was sketched.
+        sketch: its noisy sums by buckets.
+        noise: one standard deviation of the noise in a number of it.
+    """
+
+    factor: Node
+    sketch: Sketch
+    noise: float
+
+
+@dataclass
+class Published:
+    """The sketches that parties have published, by the hand that a factor is in and the factor.
+
+    Args:
+        scope: expressions read against the columns of all parties.
+        sketches: what there is.
+    """
+
+    scope: Scope
+    sketches: dict[Key, PublishedSketch] = field(default_factory=dict)
+
+    def add(self, hand: int, sketch: PublishedSketch) -> None:
+        """Keep a sketch of a party's.
+
+        Args:
+            hand: the party.
+            sketch: what it published.
+        """
+        self.sketches[factor_key(hand, sketch.factor)] = sketch
+
+    def of(self, hand: int, factor: Node) -> PublishedSketch | None:
+        """The sketch of a factor, or what follows about it from others; None if there is nothing.
+
+        From counts of several attributes together follow those of some of them; from a vector its parts.
+
+        Args:
+            hand: the party.
+            factor: the row expression.
+        """
+        key = factor_key(hand, factor)
+        if key not in self.sketches:
+            every = [known for (whose, _), known in self.sketches.items() if whose == hand]
+            derived = [found for known in every if (found := self._derived(known, factor)) is not None]
+            if not derived:
+                return None
+            self.sketches[key] = min(derived, key=lambda each: each.noise)
+        return self.sketches[key]
+
+    def _derived(self, known: PublishedSketch, factor: Node) -> PublishedSketch | None:
+        whole, sums = known.factor, known.sketch.sums
+        if isinstance(whole, Vector):
+            start = 0
+            for part in whole.parts:
+                width = self.scope.number(part).width
+                if part.key == factor.key:
+                    return PublishedSketch(factor, Sketch(sums[:, start : start + width]), known.noise)
+                start += width
+        if not isinstance(whole, OneHot):
+            return None
+        parts = _parts(whole)
+        wanted = _parts(factor) if isinstance(factor, OneHot) else (factor,)
+        keys = [part.key for part in parts]
+        if not all(part.key in keys for part in wanted):
+            return None
+        at = [keys.index(part.key) for part in wanted]
+        if len(set(at)) < len(at):
+            return None
+        cells = sums.reshape(len(sums), *(self.scope.code(part).size for part in parts))
+        others = tuple(axis for axis in range(len(parts)) if axis not in at)
+        summed = cells.sum(axis=tuple(1 + axis for axis in others))
+        kept = sorted(at)
+        ordered = np.moveaxis(summed, [1 + kept.index(axis) for axis in at], range(1, len(at) + 1))
+        noise = known.noise * math.sqrt(math.prod(cells.shape[1 + axis] for axis in others))
+        flat = ordered.reshape(len(sums), -1)
+        if isinstance(factor, OneHot):
+            return PublishedSketch(factor, Sketch(flat), noise)
+        return PublishedSketch(factor, Sketch(flat[:, 1:]), noise) if flat.shape[1] == 2 else None
+
+    @property
+    def form(self) -> list[dict[str, Any]]:
+        """The sketches as plain data."""
+        return [
+            {
+                "hand": hand,
+                "factor": known.factor.form,
+                "buckets": known.sketch.buckets,
+                "sums": known.sketch.sums.ravel().tolist(),
+                "noise": known.noise,
+            }
+            for (hand, _), known in self.sketches.items()
+        ]
+
+    def read(self, forms: Any, hands: int) -> None:
+        """Keep sketches that were written down.
+
+        Args:
+            forms: what `form` said.
+            hands: how many parties there are.
+        """
+        for form in listed(forms, "sketches"):
+            given = members(form, "a sketch", ["hand", "factor", "buckets", "sums", "noise"])
+            factor, buckets, noise = node_of(given["factor"]), given["buckets"], given["noise"]
+            sums = np.array(listed(given["sums"], "the sums of a sketch"), dtype=np.float64)
+            width = self.scope.number(factor).width
+            if given["hand"] not in range(hands) or buckets not in _SIZES or sums.size != buckets * width:
+                raise QueryError("a sketch has a party, a number of buckets and a number for each of them")
+            if not (np.isfinite(sums).all() and isinstance(noise, int | float) and 0 <= noise < math.inf):
+                raise QueryError("the numbers of a sketch are finite")
+            sketch = Sketch(sums.reshape(buckets, width))
+            self.add(given["hand"], PublishedSketch(factor, sketch, float(noise)))
+
+
+_SIZES = [2**power for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())]
+
+
+def sketches_form(published: Published, salt: str, hands: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
+    """All sketches of some parties as plain data.
+
+    Args:
+        published: the sketches.
+        salt: what went into the hash of identifiers.
+        hands: the columns of each party.
+    """
+    columns = [list(hand) for hand in hands]
+    return {"sketches": VERSION, "salt": salt, "hands": columns, "published": published.form}
+
+
+def read_sketches(
+    form: Mapping[str, Any], published: Published, salt: str, hands: tuple[tuple[str, ...], ...]
+) -> None:
+    """Keep what `sketches_form` said, or refuse it if it is about other people or columns.
+
+    Args:
+        form: the plain data.
+        published: where the sketches are kept.
+        salt: what goes into the hash of identifiers.
+        hands: the columns of each party.
+    """
+    with reading("sketches"):
+        given = members(
+            versioned(form, "sketches", VERSION), "sketches", ["sketches", "salt", "hands", "published"]
+        )
+        if given["salt"] != salt or given["hands"] != [list(hand) for hand in hands]:
+            raise QueryError("these sketches are of other parties, or were dealt with another salt")
+        published.read(given["published"], len(hands))
+
+
+def _parts(factor: OneHot) -> tuple[Node, ...]:
+    return factor.choice.parts if isinstance(factor.choice, Cross) else (factor.choice,)

@@ -1,0 +1,125 @@
+"""Learners ask parties as they ask anybody else: columns that are in different hands are learned from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+
+ID = sulq.Integer(0, 10**6)
+KINDS: dict[str, Any] = {
+    "a": sulq.Category(["u", "v", "w"], missing="u"),
+    "x": sulq.Real(0, 10),
+    "b": sulq.Boolean(),
+    "sick": sulq.Boolean(),
+    "pay": sulq.Real(0, 40),
+    "old": sulq.Boolean(),
+}
+HANDS = (("a", "x"), ("b", "pay"), ("sick", "old"))
+
+
+def rows(many: int = 15_000) -> dict[str, Any]:
+    rng = np.random.default_rng(2)
+    a, x, old = rng.integers(0, 3, many), rng.random(many) * 10, rng.random(many) < 0.5
+    b = rng.random(many) < np.where(a == 1, 0.9, 0.1)
+    sick = rng.random(many) < np.where(b, 0.85, 0.1)
+    pay = np.clip(2 * x + 8 * sick + rng.normal(size=many), 0, 40)
+    return {"a": np.array(["u", "v", "w"])[a], "x": x, "b": b, "sick": sick, "pay": pay, "old": old}
+
+
+ROWS = rows()
+
+
+def hands(*groups: tuple[str, ...]) -> list[sulq.Source]:
+    ids, rng = np.arange(len(ROWS["x"])), np.random.default_rng(3)
+    opened = []
+    for names in groups:
+        order = rng.permutation(ids)
+        columns = {"id": order} | {name: ROWS[name][order] for name in names}
+        opened.append(sulq.open(columns, {"id": ID} | {name: KINDS[name] for name in names}))
+    return opened
+
+
+def together(*groups: tuple[str, ...], **promise: Any) -> sulq.Parties:
+    return sulq.parties([each.curator(**promise) for each in hands(*groups)], "id")
+
+
+def error(model: Any, label: str) -> float:
+    return float(np.mean(model.predict(ROWS) != ROWS[label]))
+
+
+def test_naive_bayes_and_trees_learn_a_label_that_another_party_has() -> None:
+    """ε = 20: what is learned is that b tells sick, far beyond the noise."""
+    bayes = sulq.NaiveBayes("sick", ["a", "b"]).learn(together(*HANDS, epsilon=20))
+    tree = sulq.ID3("sick", ["a", "b"], pick="counts", depth=1).learn(together(*HANDS, epsilon=20))
+    assert error(bayes, "sick") < 0.2 and error(tree, "sick") < 0.2
+
+
+def test_a_deeper_tree_counts_products_of_three_parties() -> None:
+    exact = sulq.parties([each.exact() for each in hands(*HANDS)], "id")
+    tree = sulq.ID3("sick", ["a", "b"], pick="counts", depth=2).learn(exact)
+    assert error(tree, "sick") < 0.2
+
+
+def test_a_conjunction_over_two_parties() -> None:
+    many = 20_000
+    rng = np.random.default_rng(4)
+    p, q, r = rng.random((3, many)) < 0.7
+    here = sulq.open(
+        {"id": range(many), "p": p, "q": q}, {"id": ID, "p": sulq.Boolean(), "q": sulq.Boolean()}
+    )
+    there = sulq.open(
+        {"id": range(many), "r": r, "y": p & r}, {"id": ID, "r": sulq.Boolean(), "y": sulq.Boolean()}
+    )
+    asked = sulq.parties([here.curator(epsilon=50), there.curator(epsilon=50)], "id")
+    rule = sulq.Conjunction("y", ["p", "q", "r"], error=0.3, share=1).learn(asked)
+    assert rule.describe() == "p and r"
+    with pytest.raises(sulq.QueryError, match="instead of a tolerance"):
+        sulq.Conjunction("y", ["p", "q", "r"]).learn(asked)
+
+
+def test_linear_regression_weighs_columns_of_all_parties() -> None:
+    model = sulq.LinearRegression("pay", ["x", "b", "sick"]).learn(together(*HANDS, epsilon=20))
+    exact = sulq.LinearRegression("pay", ["x", "b", "sick"]).learn(sulq.open(ROWS, KINDS).exact())
+    off = [float(np.sqrt(np.mean((each.predict(ROWS) - ROWS["pay"]) ** 2))) for each in (model, exact)]
+    assert off[0] < 1.5 * off[1] < 2.5  # the pay's own deviation is 7
+
+
+def test_pairs_publish_all_tables_for_many_models() -> None:
+    release = sulq.Pairs(["a", "b", "sick"]).learn(together(*HANDS, epsilon=20))
+    assert error(release.naive_bayes("sick"), "sick") < 0.2
+    again = type(release).from_json(release.to_json())
+    assert [table.counts.value.shape for table in again.tables] == [(3, 2), (3, 2), (2, 2)]
+    true = sulq.open(ROWS, KINDS).exact().ask(sulq.Round([sulq.count(by=["a", "b"])]))[0].value
+    answer = release.tables[0].counts
+    assert (np.abs(answer.value - true) <= answer.radius(1e-9)).all()
+
+
+def factors(many: int) -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(many, 2)) @ rng.normal(size=(2, 8)) + 0.5 * rng.normal(size=(many, 8))
+    return np.clip(points * 0.18, -1, 1)
+
+
+@pytest.mark.parametrize("learner", [sulq.PCA(2), sulq.SVD(2)], ids=lambda each: type(each).__name__)
+def test_components_of_columns_in_three_hands(learner: Any) -> None:
+    """60,000 people at ε = 5 are as many as a million at (1, 10^-6): see benchmarks/parties.py."""
+    points = factors(60_000)
+    names = [f"c{place}" for place in range(8)]
+    opened = [
+        sulq.open(
+            {"id": range(len(points))} | {name: points[:, names.index(name)] for name in hand},
+            {"id": ID} | {name: sulq.Real(-1, 1) for name in hand},
+        ).curator(epsilon=5)
+        for hand in (names[:3], names[3:6], names[6:])
+    ]
+    # Columns are named in another order than they are held in.
+    components = type(learner)(2, features=names[::-1]).learn(sulq.parties(opened, "id"))
+    order = [names.index(name) for name in components.features]
+    directions = np.array(components.directions).T
+    variance = np.cov(points.T)[np.ix_(order, order)]
+    captured = np.trace(directions.T @ variance @ directions)
+    assert captured >= 0.95 * np.linalg.eigvalsh(variance)[-2:].sum()

@@ -1,0 +1,377 @@
+"""Columns in different hands: estimates without bias, errors that cover, and no more than each party promised."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.oracles.parties_plan import Factor, best_buckets, variance
+from sulq.queries.query import moves
+from sulq.queries.scope import scope_of
+from sulq.serve.trial import trial
+from tests.effort import runs
+
+col = sulq.col
+ID = sulq.Integer(0, 10**6)
+SURE = 1e-9
+ROWS = 2000
+
+
+def table(columns: dict[str, Any], kinds: dict[str, Any], unit: sulq.Unit | None = None) -> sulq.Source:
+    return sulq.open(columns, sulq.Schema({"id": ID} | kinds, unit))
+
+
+def tables(rows: int = ROWS) -> tuple[sulq.Source, sulq.Source, sulq.Source]:
+    """A whole table, and its columns in two hands whose rows are in other orders."""
+    rng = np.random.default_rng(11)
+    kinds = {
+        "a": sulq.Boolean(),
+        "x": sulq.Real(-1, 1),
+        "b": sulq.Boolean(),
+        "y": sulq.Real(0, 2),
+        "d": sulq.Category(["no", "yes"], missing="no"),
+    }
+    a, x = rng.random(rows) < 0.4, rng.uniform(-1, 1, rows)
+    b = rng.random(rows) < np.where(a, 0.8, 0.2)
+    whole = {"a": a, "x": x, "b": b, "y": np.clip(x + 1, 0, 2), "d": np.where(b & (x > 0), "yes", "no")}
+    hands = []
+    for names in (("a", "x"), ("b", "y", "d")):
+        order = rng.permutation(rows)
+        columns = {"id": order} | {name: whole[name][order] for name in names}
+        hands.append(table(columns, {name: kinds[name] for name in names}))
+    return sulq.open(whole, kinds), *hands
+
+
+WHOLE, HERE, THERE = tables()
+BOTH = sulq.Round(
+    [
+        sulq.total(sulq.gram(sulq.features("x", "y"))),
+        sulq.count(by=["a", "d"]),
+        sulq.mean("b", where="a"),
+        sulq.total("y", where=col("a") & (col("x") > 0), by="a"),
+        sulq.count(where=~(col("a") & col("b"))),
+        sulq.count(where="a"),
+        sulq.count(),
+    ],
+    share=1,
+)
+
+
+def curators(**promise: Any) -> sulq.Parties:
+    return sulq.parties({"here": HERE.curator(**promise), "there": THERE.curator(**promise)}, "id")
+
+
+PROMISES = [
+    {"epsilon": 8},
+    {"epsilon": 6, "delta": "1e-6"},
+    {"rho": 1},
+    {"epsilon": 8, "neighbours": "add-remove"},
+]
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=str)
+def test_all_answers_are_within_their_errors(promise: dict[str, Any]) -> None:
+    """Of about 15 numbers one is off further once in 10^8 runs."""
+    asked = sulq.parties([HERE.curator(**promise), THERE.curator(**promise)], "id", people=ROWS)
+    for answer, true in zip(asked.ask(BOTH), WHOLE.exact().ask(BOTH), strict=True):
+        assert np.shape(answer.value) == np.shape(true.value)
+        assert (np.abs(answer.value - true.value) <= answer.radius(SURE)).all()
+
+
+def deviations_off(many: int, asked: sulq.Round, **promise: Any) -> np.ndarray[Any, Any]:
+    """How many of its deviations the estimate is off by, under so many salts and noises."""
+    [true] = WHOLE.exact().ask(asked)
+    off = []
+    for salt in range(many):
+        hands = [HERE.curator(**promise), THERE.curator(**promise)]
+        [answer] = sulq.parties(hands, "id", salt=str(salt)).ask(asked)
+        off.append((answer.value - true.value) / answer.deviation)
+    return np.array(off)
+
+
+@pytest.mark.parametrize(
+    ("value", "promise"),
+    [
+        (col("x") * (col("y") - 1), {"epsilon": 4}),
+        (col("a") & col("b"), {"epsilon": 6, "delta": "1e-6"}),
+    ],
+    ids=["moment", "count"],
+)
+def test_estimates_have_no_bias_and_errors_cover_as_often_as_stated(
+    value: Any, promise: dict[str, Any]
+) -> None:
+    """A bias of a quarter of a deviation is caught where it is thorough; false alarms: 10^-7."""
+    off = deviations_off(runs(1000, 80), sulq.Round([sulq.total(value)], share=1), **promise)
+    # The mean of n is off by 5.5/√n once in 10^7.5; so is their spread by 5.5/√(2n).
+    assert abs(off.mean()) < 5.5 / np.sqrt(len(off))
+    assert abs(off.std() - 1) < 5.5 / np.sqrt(2 * len(off)) + 0.05
+
+
+def test_three_parties_products_have_no_bias() -> None:
+    rng, rows = np.random.default_rng(3), 400
+    flags = [rng.random(rows) < 0.6 for _ in range(3)]
+    hands = [
+        table({"id": range(rows), name: flag}, {name: sulq.Boolean()})
+        for name, flag in zip("pqr", flags, strict=True)
+    ]
+    asked = sulq.Round([sulq.count(where=col("p") & col("q") & col("r"))], share=1)
+    off = []
+    for salt in range(runs(600, 60)):
+        together = sulq.parties([each.curator(epsilon=10) for each in hands], "id", salt=str(salt))
+        [answer] = together.ask(asked)
+        off.append((answer.value - np.logical_and.reduce(flags).sum()) / answer.deviation)
+    assert abs(np.mean(off)) < 5.5 / np.sqrt(len(off))
+    assert np.mean(np.abs(off) < 1.96) > 0.95 - 5.5 * 0.22 / np.sqrt(len(off))
+
+
+def test_one_row_moves_a_partys_sketch_by_no_more_than_its_facts_say() -> None:
+    """Whatever changes in a row, its identifier too: the noise is calibrated to these facts."""
+    rng = np.random.default_rng(4)
+    kinds = {"id": ID, "x": sulq.Real(-1, 1), "y": sulq.Real(-1, 1)}
+    schema = sulq.Schema(kinds)
+    part = sulq.total(sulq.features("x", "y"), by=sulq.bucket("id", 64)).parts[0]
+    bounds = {
+        n: [moves(scope_of(schema), part, order, n) for order in (1, 2)] for n in ("replace", "add-remove")
+    }  # type: ignore[arg-type]
+    rows = {"id": np.arange(40), "x": rng.choice([-1, 1], 40), "y": rng.choice([-1, 1], 40)}
+    [before] = sulq.open(rows, kinds).sums([part])
+    unit, furthest = scope_of(schema).number(part).unit, Fraction(0)
+    for new in range(40, 240):
+        other = {name: values.copy() for name, values in rows.items()}
+        other["id"][0], other["x"][0], other["y"][0] = new, rng.choice([-1, 1]), rng.choice([-1, 1])
+        fewer = {name: values[1:] for name, values in rows.items()}
+        for changed, neighbours in ((other, "replace"), (fewer, "add-remove")):
+            [after] = sulq.open(changed, kinds).sums([part])
+            off = [Fraction(int(each)) * unit for each in after - before]
+            assert sum(map(abs, off)) <= bounds[neighbours][0]
+            assert sum(each**2 for each in off) <= bounds[neighbours][1]
+            furthest = max(furthest, sum(map(abs, off)))
+    assert furthest > bounds["replace"][0] * Fraction(99, 100)  # and the facts are not too careful
+
+
+def test_a_release_is_as_likely_with_one_row_changed_as_its_promise_says() -> None:
+    """ε = 1. False alarms: 10^-7, by Hoeffding's bound. A release with a tenth of the noise is caught."""
+    kinds, times = {"id": ID, "x": sulq.Boolean()}, runs(4000, 400)
+    asked = sulq.Round([sulq.count(where="x", by=sulq.bucket("id", 64))], share=1)
+    rows = {"id": [*range(1, 20), 0], "x": [True] * 20}
+    changed = rows | {"id": [*range(1, 20), 77]}
+    one, other = (sulq.open(each, kinds) for each in (rows, changed))
+    first, last = (int(each.values(sulq.bucket("id", 64))[-1]) for each in (one, other))
+    assert first != last
+    released = [
+        np.array([source.curator(epsilon=1).ask(asked)[0].value[[first, last]] for _ in range(times)])
+        for source in (one, other)
+    ]
+    true = [source.exact().ask(asked)[0].value[[first, last]] for source in (one, other)]
+    slack = np.sqrt(np.log(2e7) / (2 * times))
+    for threshold in (-1.0, 0.0, 1.0):
+        chances = [np.mean((each - true[1]) @ [1, -1] > threshold) for each in released]
+        assert chances[0] <= np.exp(1) * chances[1] + (1 + np.exp(1)) * slack
+    assert np.mean((released[0] - true[1]) @ [1, -1]) - np.mean((released[1] - true[1]) @ [1, -1]) > 0
+
+
+def test_sketches_are_published_once_and_reused_at_no_cost() -> None:
+    asked = curators(epsilon=4)
+    asked.publish(sulq.one_hot(sulq.cross("a", sulq.bins("x", [0]))), share="1/2")
+    asked.publish(sulq.one_hot(sulq.cross("b", "d")), share="1/2")
+    spent = asked.spent
+    assert spent == {"here": 2, "there": 2}
+    four_way = sulq.count(by=["a", sulq.bins("x", [0]), "b", "d"])
+    two_way, conditional = sulq.count(by=["d", "a"]), sulq.count(where=col("a") & col("b"))
+    round_ = sulq.Round([four_way, two_way, conditional], share=1)
+    assert asked.cost(round_) == {} and asked.plan(round_).shares == {}
+    for answer, true in zip(asked.ask(round_), WHOLE.exact().ask(round_), strict=True):
+        assert (np.abs(answer.value - true.value) <= answer.radius(SURE)).all()
+    assert asked.spent == spent
+    again = curators(epsilon=4)
+    again.sketches_from_json(asked.sketches_to_json())
+    assert again.ask(round_)[1].value.tolist() == asked.ask(round_)[1].value.tolist()
+    assert again.spent == {"here": 0, "there": 0}
+    with pytest.raises(sulq.QueryError, match="other parties, or were dealt with another salt"):
+        sulq.parties([THERE.exact(), HERE.exact()], "id").sketches_from_json(asked.sketches_to_json())
+    with pytest.raises(sulq.QueryError, match="version 2"):
+        again.sketches_from_json('{"sketches": 2}')
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    def opened() -> sulq.Parties:
+        hands = [
+            HERE.curator(epsilon=8, ledger=tmp_path / "a"),
+            THERE.curator(epsilon=8, ledger=tmp_path / "b"),
+        ]
+        return sulq.parties(hands, "id")
+
+    first, again = opened().ask(BOTH, "mine"), opened()
+    told = again.ask(BOTH, "mine")
+    assert all(np.array_equal(one.value, other.value) for one, other in zip(first, told, strict=True))
+    assert again.spent == {"party 1": 8, "party 2": 8}
+
+
+def test_nobody_pays_if_one_party_cannot() -> None:
+    poor = THERE.curator(epsilon=1)
+    poor.ask(sulq.Round([sulq.count(where="b")], share="1/2"))
+    asked = sulq.parties([HERE.curator(epsilon=1), poor], "id")
+    with pytest.raises(sulq.BudgetError):
+        asked.ask(BOTH)
+    with pytest.raises(sulq.BudgetError):
+        sulq.NaiveBayes("b").learn(asked)
+    assert asked.spent == {"party 1": 0, "party 2": Fraction(1, 2)}
+
+
+def cross_count(one: sulq.Source, other: sulq.Source, **settings: Any) -> sulq.Answer:
+    asked = sulq.parties([one.exact(), other.exact()], "id", **settings)
+    return asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))[0]
+
+
+def hand(name: str, ids: Any, values: Any = 1, unit: sulq.Unit | None = None) -> sulq.Source:
+    values = [values] * len(ids) if isinstance(values, int) else values
+    return table({"id": ids, name: values}, {name: sulq.Integer(0, 4)}, unit)
+
+
+def test_who_is_in_one_table_only_adds_nothing() -> None:
+    for there, true in ((range(500, 1000), 0), (range(400, 900), 100), (range(500), 500)):
+        answer = cross_count(hand("p", range(500)), hand("q", there))
+        assert abs(answer.value - true) <= answer.radius(SURE) < 100
+
+
+def test_rows_of_one_person_meet_all_rows_of_the_same_person_elsewhere() -> None:
+    """As a join does: each pair of rows counts. With a unit, no more rows count than it allows."""
+    twice, thrice = [i % 300 for i in range(600)], [i % 300 for i in range(900)]
+    answer = cross_count(hand("p", twice), hand("q", thrice))
+    assert abs(answer.value - 300 * 6) <= answer.radius(SURE)
+    answer = cross_count(
+        hand("p", twice, unit=sulq.Unit("id", 1)), hand("q", thrice, unit=sulq.Unit("id", 2))
+    )
+    assert abs(answer.value - 300 * 2) <= answer.radius(SURE)
+
+
+def test_rows_that_name_nobody_meet_nobody() -> None:
+    answer = cross_count(hand("p", [None] * 500), hand("q", [None] * 500))
+    assert answer.value == 0 and answer.radius(SURE) == 0
+
+
+def test_where_there_are_no_rows_answers_are_about_nothing() -> None:
+    empty, full = hand("p", [], []), hand("q", range(100))
+    assert cross_count(empty, full).value == 0
+    private = sulq.parties([empty.curator(epsilon=1), full.curator(epsilon=1)], "id", people=100)
+    [answer] = private.ask(sulq.Round([sulq.mean("q", where=col("p") > 0)], share=1))
+    assert np.isfinite(answer.value) or np.isnan(answer.value)
+
+
+def test_missing_cells_are_left_out_on_both_sides() -> None:
+    drop = sulq.Real(0, 4, drop_missing=True)
+    rows = np.arange(600)
+    here = table({"id": rows, "p": np.where(rows % 2, 1.0, np.nan)}, {"p": drop})
+    there = table({"id": rows, "q": np.where(rows % 3, 2.0, np.nan)}, {"q": drop})
+    asked = sulq.parties([here.exact(), there.exact()], "id")
+    round_ = sulq.Round([sulq.total(col("p") * col("q")), sulq.mean(col("p") * col("q"))])
+    total, mean = asked.ask(round_)
+    assert abs(total.value - 400) <= total.radius(SURE) and abs(mean.value - 2) <= mean.radius(SURE)
+
+
+def test_identifiers_have_other_names_and_types_at_other_parties() -> None:
+    here = sulq.open(
+        {"person": [f"{i:05}" for i in range(400)], "p": [1] * 400},
+        {"person": sulq.Category(["00001"]), "p": sulq.Integer(0, 1)},
+    )
+    schema = sulq.Schema({"q": sulq.Integer(0, 1)}, sulq.Unit("number", rows=1))
+    there = sulq.open({"number": np.arange(400.0), "q": [1] * 400}, schema)
+    asked = sulq.parties([here.exact(), there.exact()], ["person", "number"])
+    [answer] = asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))
+    assert abs(answer.value - 400) <= answer.radius(SURE) < 100
+    assert set(asked.schema) == {"p", "q"}
+
+
+def test_parties_elsewhere_are_asked_over_the_wire() -> None:
+    with trial(hospital=HERE.curator(epsilon=8), registry=THERE.curator(epsilon=8)) as (url, key):
+        asked = sulq.parties({name: sulq.connect(url, key, name) for name in ("hospital", "registry")}, "id")
+        [answer] = asked.ask(sulq.Round([sulq.count(by=["a", "b"])], share=1))
+        true = WHOLE.exact().ask(sulq.Round([sulq.count(by=["a", "b"])]))[0].value
+        assert (np.abs(answer.value - true) <= answer.radius(SURE)).all()
+        assert asked.spent == {"hospital": 8, "registry": 8}
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: sulq.parties([HERE.exact()], "id"), "at least two"),
+        (lambda: sulq.parties([HERE.exact(), HERE.exact()], "id"), "two parties have a column 'a'"),
+        (lambda: sulq.parties([HERE.exact(), THERE.exact()], "who"), "no column 'who'"),
+        (lambda: sulq.parties([HERE.exact(), THERE.exact()], ["id"]), "a name for each party"),
+        (lambda: sulq.parties([HERE.exact(), THERE.exact()], "id", salt="\ud83d"), "whole letters"),
+        (lambda: sulq.parties([HERE.crowd(epsilon=1), THERE.exact()], "id"), "party 1 is a Crowd"),  # type: ignore[list-item]
+        (lambda: sulq.parties([HERE.curator(epsilon=1, truncate=True), THERE.exact()], "id"), "truncates"),
+        (
+            lambda: sulq.parties(
+                [HERE.curator(epsilon=1, answering="chunks", queries=2), THERE.exact()], "id"
+            ),
+            "from all of their rows",
+        ),
+        (
+            lambda: sulq.parties(
+                [each.curator(epsilon=1, neighbours="add-remove") for each in (HERE, THERE)], "id"
+            ),
+            "say people=",
+        ),
+    ],
+)
+def test_parties_that_make_no_sense_are_refused(make: Any, says: str) -> None:
+    with pytest.raises(sulq.SulqError, match=says):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        (sulq.count(where=col("x") < col("y")), "columns of several parties"),
+        (sulq.total(col("a") & col("b"), tolerance=1, beta="0.1"), "with a share instead of a tolerance"),
+        (sulq.choose(["a"], label="b"), "a choice over columns of several parties"),
+        (sulq.count(where="who"), "who"),
+        (sulq.total(sulq.features("x", "y", norm=1)), "columns of several parties"),
+    ],
+)
+def test_what_parties_cannot_answer_is_refused_before_anybody_is_asked(query: Any, says: str) -> None:
+    asked = curators(epsilon=1)
+    with pytest.raises(sulq.SulqError, match=says):
+        asked.ask(sulq.Round([query], share=None if "tolerance" in says else 1))
+    assert asked.spent == {"here": 0, "there": 0}
+
+
+def test_products_of_four_parties_are_refused() -> None:
+    hands = [table({"id": [1], name: [1]}, {name: sulq.Boolean()}).exact() for name in "pqrs"]
+    every = col("p") & col("q") & col("r") & col("s")
+    with pytest.raises(sulq.QueryError, match="at most 3 parties"):
+        sulq.parties(hands, "id").ask(sulq.Round([sulq.count(where=every)]))
+
+
+def test_a_plan_says_the_best_number_of_buckets_and_what_comes() -> None:
+    one, other = Factor(0.3, 1.0, 4.0, 3), Factor(1.0, 1.0, 9.0, 1)
+    sizes = [2**power for power in range(6, 21)]
+    best = best_buckets([[one, other]], 10**6)
+    assert best == min(sizes, key=lambda size: variance([one, other], 10**6, size))
+    assert best == pytest.approx(10**6 * np.sqrt(0.3) / 36, rel=0.5)
+    assert best_buckets([[Factor(1.0, 1.0, 1e-3, 1)] * 2], 10**6, width=1000) == 2**10
+    asked = curators(epsilon=4)
+    round_ = sulq.Round([sulq.total(col("x") * (col("y") - 1))], share="1/2")
+    plan = asked.plan(round_)
+    [answer] = asked.ask(round_)
+    assert plan.deviation == pytest.approx(answer.deviation, rel=0.3)
+    assert {each.sketch.buckets for each in asked.group.published.sketches.values()} == {plan.buckets}
+    assert plan.shares == {"here": 0.5, "there": 0.5}
+    assert f"{plan.buckets:,} buckets for about 2,000 people." in plan.describe()
+    assert "here is asked for 50 % of its budget." in plan.describe()
+
+
+def test_promises_are_each_partys_own_and_add_up_for_who_is_in_all_tables() -> None:
+    pure, rho = HERE.curator(epsilon=1), HERE.curator(rho=1)
+    approximate = THERE.curator(epsilon=2, delta="1e-6")
+    assert sulq.parties([pure, THERE.curator(epsilon=3)], "id").promise.endswith("all tables: ε = 4 (pure)")
+    together = sulq.parties([pure, approximate], "id").promise.split("all tables: ")[1]
+    assert together == sulq.ApproxDP(3, "1e-6").describe()
+    assert sulq.parties([rho, THERE.curator(rho=2)], "id").promise.count("ρ") == 3
+    assert sulq.parties([rho, approximate], "id").promise.endswith("all of these together")
