@@ -124,6 +124,29 @@ globalThis.moments_of = tried((form, value, seed, count) => {
 });
 globalThis.keeps = tried((form, epsilon) => keepsPromise(randomizerOf(parseJson(form)), positiveFraction(epsilon, "epsilon")));
 globalThis.known_names = tried(() => ({ nodes: [...NODES.keys()].sort(), randomizers: [...RANDOMIZERS.keys()].sort() }));
+const storages = new Map();
+const devices = new Map();
+globalThis.open_device = tried((name, storage, survey, hex) => {
+  if (!storages.has(storage)) storages.set(storage, new MemoryStorage());
+  devices.set(name, new Device(survey, storages.get(storage), source(hex)));
+  return true;
+});
+globalThis.settled = "";
+const waiting = (work) => (...given) => {
+  globalThis.settled = "";
+  work(...given).then(
+    (result) => { globalThis.settled = JSON.stringify({ result: result === undefined ? null : result }); },
+    (error) => { globalThis.settled = JSON.stringify({ code: error.code ?? "error", refused: `${error.message}` }); },
+  );
+};
+globalThis.draw_round = waiting(async (name, round, answers) => {
+  const device = devices.get(name);
+  const drawn = await device.draw(device.verified(round), answersOf(JSON.parse(answers)));
+  return drawn.map(({ report, odds }) => ({ report, odds }));
+});
+globalThis.sending_of = waiting((name, number, invitation) => devices.get(name).sending(number, invitation));
+globalThis.record_of = waiting((name) => devices.get(name).record());
+globalThis.mark_round = waiting((name, number, state) => devices.get(name).mark(number, state));
 globalThis.hashed = tried((text) => digest(text));
 globalThis.rewritten = tried((text) => [canonical(parseJson(text)), dumped(parseJson(text))]);
 """
@@ -175,6 +198,13 @@ class Engine:
         self.context = quickjs.Context()
         self.context.set_max_stack_size(4 * 2**20)
         self.context.eval(f'"use strict";\n(() => {{\n{code}\n{CALLS}\n}})();')
+
+    def wait(self, name: str, *given: Any) -> Any:
+        """What a call that takes its time ends in."""
+        self.context.get(name)(*given)
+        while not self.context.get("settled") and self.context.execute_pending_job():
+            pass
+        return _result(json.loads(self.context.get("settled")))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = self.context.get(name)
