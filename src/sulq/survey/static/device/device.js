@@ -49,14 +49,31 @@ export class Device {
     return this.storage.change(this.survey, (kept) => how(recordOf(kept, this.epsilon)));
   }
 
+  // Whether the person's ε still pays for a verified round, or for one item of it.
+  async affords({ items, asks }) {
+    const record = await this.record();
+    const paid = (some) => {
+      try {
+        return reported(record, some, () => null) !== null;
+      } catch {
+        return false;
+      }
+    };
+    return asks === "all" ? paid(items) : items.some((item) => paid([item]));
+  }
+
   // The reports of a verified round on a person's answers, a Map by column: drawn once, and then the same for ever.
+  // Without answers (null) there are only the reports that were drawn before.
   async draw(round, answers) {
     return this.change((record) => {
       const before = record.rounds[round.number];
       const chosen = before?.items.map((key) => round.items.find((item) => item.key === key)) ?? [undefined];
       const items = chosen.includes(undefined) ? this.chosen(round) : chosen;
-      const next = reported(record, items, (item) => reportOn(item, this.schema, answers, this.bytes));
-      const entry = { items: items.map((item) => item.key), state: before?.state ?? "drawn" };
+      const next = reported(record, items, (item) => {
+        if (answers === null) throw new Refusal("answers", "this has to be worked out from answers, and there are none");
+        return reportOn(item, this.schema, answers, this.bytes);
+      });
+      const entry = { state: "drawn", ...before, items: items.map((item) => item.key) };
       const drawn = items.map((item) => ({ report: next.memo[item.key], odds: oddsOf(item.randomizer), item }));
       return { record: { ...next, rounds: { ...next.rounds, [round.number]: entry } }, result: drawn };
     });
