@@ -110,6 +110,8 @@ class StandIn:
     items: list[dict[str, Any]] = field(default_factory=lambda: entries(asked()))
     used: set[tuple[str, int]] = field(default_factory=set)
     accepted: list[dict[str, Any]] = field(default_factory=list)
+    seen: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    """Method, address and headers of all that came in."""
     lost: int = 0
     """So many answers to posts get lost on their way."""
 
@@ -155,6 +157,7 @@ def app_of(stand_in: StandIn) -> FastAPI:
 
     @app.middleware("http")
     async def headers(request: Request, call_next: Any) -> Response:
+        stand_in.seen.append((request.method, str(request.url), dict(request.headers)))
         response: Response = await call_next(request)
         response.headers["content-security-policy"] = POLICY
         response.headers["referrer-policy"] = "no-referrer"

@@ -24,6 +24,10 @@ function answerOf(item, number, questions, language) {
     const said = language.say(number === 1 ? "yes" : "no");
     return named ? `${language.of(named.text)}: ${said}` : said;
   }
+  if (randomizer.is === "one bit" && value.is === "column") {
+    const ends = [randomizer.low, randomizer.high].map((each) => language.number(each));
+    return language.say("rather", { one: ends[number], other: ends[1 - number] });
+  }
   const column = group?.is === "cross" && group.parts.length === 1 ? group.parts[0] : group;
   if (randomizer.is === "kary" && condition === null && column?.is === "column") {
     const question = questionOf(questions, column.column);

@@ -30,6 +30,7 @@ const EN = {
   times_odds: "Any answer could have led to this. It is at most {times} times likelier with one answer than with another.",
   about_questions: "About: {questions}",
   code: "the number {code}",
+  rather: "rather {one} than {other}",
   codes: "the numbers {code}",
   exactly: "Exactly this is sent, and nothing else",
   send: "Send",

@@ -26,6 +26,7 @@ export const DE = {
   times_odds: "Jede Antwort hätte dazu führen können. Mit einer Antwort ist es höchstens {times}-mal so wahrscheinlich wie mit einer anderen.",
   about_questions: "Zu: {questions}",
   code: "die Zahl {code}",
+  rather: "eher {one} als {other}",
   codes: "die Zahlen {code}",
   exactly: "Genau das wird gesendet, und sonst nichts",
   send: "Senden",

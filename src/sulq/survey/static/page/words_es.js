@@ -26,6 +26,7 @@ export const ES = {
   times_odds: "Cualquier respuesta podría haber llevado a esto. Es como mucho {times} veces más probable con una respuesta que con otra.",
   about_questions: "Sobre: {questions}",
   code: "el número {code}",
+  rather: "más bien {one} que {other}",
   codes: "los números {code}",
   exactly: "Se envía exactamente esto, y nada más",
   send: "Enviar",

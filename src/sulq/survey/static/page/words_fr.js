@@ -26,6 +26,7 @@ export const FR = {
   times_odds: "Toute réponse aurait pu mener à cela. C’est au plus {times} fois plus probable avec une réponse qu’avec une autre.",
   about_questions: "Au sujet de : {questions}",
   code: "le nombre {code}",
+  rather: "plutôt {one} que {other}",
   codes: "les nombres {code}",
   exactly: "Voici exactement ce qui est envoyé, et rien d’autre",
   send: "Envoyer",
