@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -14,8 +15,9 @@ from typing import Any
 import pytest
 
 import sulq
-from sulq.local import Item, item_of
+from sulq.local import Item, KaryResponse, item_of
 from tests.effort import long
+from tests.survey.device.test_randomizers import surprise
 from tests.survey.stand_in import SCOPE, StandIn, asked, entries, running
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
@@ -156,6 +158,52 @@ def test_what_is_shown_before_sending_has_its_odds(visit: Any, collector: StandI
     words = "About 7 times in 10 this is your real answer, and nobody can tell whether it is."
     playwright.expect(page.locator(".report")).to_contain_text(words)
     assert collector.accepted == []
+
+
+@long
+def test_reports_are_told_as_answers_where_they_name_one(visit: Any, collector: StandIn) -> None:
+    """With so large an ε that a report is the truth, but for a chance of 10^-15."""
+    parts = [
+        sulq.count(by=["town", "bribe"]).parts[0],
+        sulq.count(by=["drugs.tea", "drugs.other"]).parts[0],
+        sulq.col("drugs.other"),
+        sulq.count(by="often").parts[0],
+        sulq.count(by="age").parts[0],
+    ]
+    collector.epsilon = "200"
+    collector.items = entries([item_of(part, SCOPE, Fraction(40)) for part in parts])
+    page = visit()
+    answer(page)
+    said = page.locator(".report .sent").all_inner_texts()
+    assert said == [
+        "Your device says: South · Yes",
+        "Your device says: Tea: Yes · Other: No",
+        "Your device says: Other: No",
+        "Your device says: Never",
+        "Your device says: the number 44",
+    ]
+
+
+@long
+def test_a_browser_draws_by_its_systems_bytes_as_python_claims(visit: Any, collector: StandIn) -> None:
+    """10^5 draws of one of five by Chromium's own random bytes; false alarms with a chance of 10^-9."""
+    response = KaryResponse(5, 1)
+    page = visit()
+    counts = page.evaluate(
+        """async (form) => {
+          const { randomizerOf } = await import("/static/device/randomizers.js");
+          const { parseJson } = await import("/static/device/json.js");
+          const { systemBytes } = await import("/static/device/draws.js");
+          const randomizer = randomizerOf(parseJson(form));
+          const counts = [0, 0, 0, 0, 0];
+          for (let i = 0; i < 1e5; i += 1) counts[randomizer.draw(2, systemBytes)] += 1;
+          return counts;
+        }""",
+        response.to_json(),
+    )
+    assert sum(counts) == 10**5
+    for report, count in enumerate(counts):
+        assert surprise(count, 10**5, float(response.pmf(report, 2))) < math.log(2 * 5 / 1e-9)
 
 
 def asked_key(collector: StandIn) -> str:

@@ -132,7 +132,7 @@ async function reviewView() {
   present(
     heading("will_send"),
     element("p", {}, say("not_answers")),
-    element("ul", { class: "reports" }, ...drawn.map((each) => told(each, survey.questions, language))),
+    element("ul", { class: "reports" }, ...drawn.map((each) => told(each, survey.questions, language, device.schema))),
     element("details", {}, element("summary", {}, say("exactly")), element("pre", { id: "exactly" }, body)),
     element("div", { class: "buttons" }, button("send", send, true), button("withhold", withhold)),
   );
