@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import sulq.survey
 from sulq.errors import QueryError
 from sulq.local import item_of
 from sulq.queries.scope import Scope
+from sulq.survey import devices
 from sulq.survey.devices import KNOWN, refuse_unknown
 
 FOLDER = Path(sulq.survey.__file__).parent
@@ -100,11 +102,15 @@ def test_texts_stand_out_as_wcag_asks(theme: int) -> None:
         assert contrast(colours[mark], colours["paper"]) >= 3
 
 
-def test_items_that_browsers_do_not_know_are_refused() -> None:
+def test_items_that_browsers_do_not_know_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     scope = Scope(sulq.Schema({"age": sulq.Integer(0, 120)}))
     function = sulq.row_function(lambda rows: rows["age"] / 2, ["age"], 0, 60)
     with pytest.raises(QueryError, match="'function'"):
         refuse_unknown(item_of(function, scope, Fraction(1)))
     with pytest.raises(QueryError, match="one row"):
         refuse_unknown(item_of(sulq.col("age"), scope, Fraction(1), rows=2))
+    monkeypatch.setattr(devices, "KNOWN", replace(KNOWN, numbers=3))
+    refuse_unknown(item_of(sulq.vector(*["age"] * 3), scope, Fraction(1)))
+    with pytest.raises(QueryError, match="3 numbers of a row, not 4"):
+        refuse_unknown(item_of(sulq.vector(*["age"] * 4), scope, Fraction(1)))
     assert "paper" not in KNOWN.randomizers

@@ -16,6 +16,7 @@ from sulq.local.item import Item, item_of
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
 from sulq.survey.devices import refuse_unknown
+from tests.effort import long
 from tests.survey.device.engine import Engine, RefusedError, written
 from tests.survey.device.test_randomizers import Stream
 
@@ -150,6 +151,20 @@ def test_an_item_that_cannot_be_verified_is_refused(engine: Engine, name: str) -
     with pytest.raises(RefusedError) as refused:
         engine.report_on(TEXT, form, json.dumps(written(PERSON)), "00" * 100)
     assert refused.value.code == why
+
+
+@long
+@pytest.mark.parametrize("many", [2**16, 2**16 + 1])
+def test_a_very_wide_vector_is_worked_out_or_refused(engine: Engine, many: int) -> None:
+    item = item_of(
+        sulq.one_hot(sulq.bins("age", [i / 1024 for i in range(many - 1)])) * 0.5, SCOPE, Fraction(1)
+    )
+    if many > 2**16:
+        with pytest.raises(RefusedError) as refused:
+            engine.item_key(TEXT, item.to_json())
+        assert refused.value.code == "range"
+    else:
+        assert engine.item_key(TEXT, item.to_json()) == item.key
 
 
 @pytest.mark.parametrize("text", ['{"a":1,"a":2}', "[1,]", "{", "nul", "01", '"\n"', "[1] 2", "1e999", ""])

@@ -2,7 +2,7 @@
 // A number is a whole number of steps of 2^-bits; what differs between two rows is not needed on a device.
 
 import { Refusal } from "./json.js";
-import { absolute, bitLength, least, most, rootUp } from "./rational.js";
+import { absolute, bitLength, least, most, mostOf, rootUp } from "./rational.js";
 
 export const LIMIT_BITS = 37;
 export const EXACT_BITS = 53;
@@ -15,7 +15,7 @@ export const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0n);
 
 function facts(bits, low, high, norm1, square, rounded) {
   const magnitudes = low.map((each, i) => most(absolute(each), absolute(high[i])));
-  return { code: false, width: low.length, bits, low, high, norm1, square, rounded, magnitudes, magnitude: most(...magnitudes) };
+  return { code: false, width: low.length, bits, low, high, norm1, square, rounded, magnitudes, magnitude: mostOf(magnitudes) };
 }
 
 // The facts that follow from an interval for each coordinate, and from sharper bounds on the norms.

@@ -2,7 +2,7 @@
 
 import { Numeral, Refusal } from "./json.js";
 import { EXACT, LIMIT_BITS, codeFacts, coarsenedByOne, commonBits, flagFacts, numberFacts, sumOf } from "./facts.js";
-import { absolute, atMost, binaryExponent, bitLength, exactly, fraction, least, most, plus, raisedTo, times, truncatedTo, wholeNumber } from "./rational.js";
+import { absolute, atMost, binaryExponent, bitLength, exactly, fraction, least, leastOf, most, plus, raisedTo, times, truncatedTo, wholeNumber } from "./rational.js";
 import { columnOf, dayOf, isKnown, levelText } from "./schema.js";
 import { sha256, utf8 } from "./sha256.js";
 import { choiceOf, conditionOf, define, factsOf, numberOf, numeralsOf, tableOf, textOf, truth } from "./expressions.js";
@@ -209,7 +209,7 @@ define(
     const scores = node.exact.map((centre) =>
       sumOf(centre.map((each) => truncatedTo(each, bits)).map((c, i) => c * c - 2n * c * point[i])),
     );
-    return scores.indexOf(least(...scores));
+    return scores.indexOf(leastOf(scores));
   },
   (node) => {
     node.exact = tableOf(node.centres, "centres").map((centre) => centre.map(exactly));

@@ -2,7 +2,7 @@
 
 import { Refusal } from "./json.js";
 import { EXACT_BITS, LIMIT_BITS, checkWidth, corners, factors, numberFacts, regridded, sumOf } from "./facts.js";
-import { absolute, binaryExponent, bitLength, exactly, fraction, least, most, powerBounds, rootDown, truncatedTo } from "./rational.js";
+import { absolute, binaryExponent, bitLength, exactly, fraction, least, leastOf, most, mostOf, powerBounds, rootDown, truncatedTo } from "./rational.js";
 import { choiceOf, define, numberOf, tableOf } from "./expressions.js";
 import { productFactors } from "./vector_nodes.js";
 
@@ -86,8 +86,8 @@ define(
 // The grid of a public table and its entries there.
 function lookupGrid(node) {
   if (node.grid === undefined) {
-    const largest = Math.max(...node.table.flat().map((each) => Math.abs(each.value)));
-    const finest = Math.max(...node.exact.flat().map(({ d }) => bitLength(d) - 1));
+    const largest = mostOf(node.table.flat().map((each) => Math.abs(each.value)));
+    const finest = mostOf(node.exact.flat().map(({ d }) => bitLength(d) - 1));
     const bits = Math.min(finest, TABLE_BITS - binaryExponent(largest));
     node.grid = { bits, rounded: bits < finest, entries: node.exact.map((entry) => entry.map((x) => truncatedTo(x, bits))) };
   }
@@ -101,9 +101,9 @@ define(
     if (choiceOf(node.choice, schema).size !== node.exact.length) throw new Refusal("range", "a table has an entry for each possibility");
     const { bits, rounded, entries } = lookupGrid(node);
     const columns = entries[0].map((_, i) => entries.map((entry) => entry[i]));
-    return numberFacts(bits, columns.map((column) => least(...column)), columns.map((column) => most(...column)), rounded, {
-      norm1: most(...entries.map((entry) => sumOf(entry.map(absolute)))),
-      square: most(...entries.map((entry) => sumOf(entry.map((x) => x * x)))),
+    return numberFacts(bits, columns.map((column) => leastOf(column)), columns.map((column) => mostOf(column)), rounded, {
+      norm1: mostOf(entries.map((entry) => sumOf(entry.map(absolute)))),
+      square: mostOf(entries.map((entry) => sumOf(entry.map((x) => x * x)))),
     });
   },
   (node, row) => lookupGrid(node).entries[row.choice(node.choice)],

@@ -3,8 +3,11 @@
 import { Numeral, Refusal } from "./json.js";
 
 export const absolute = (n) => (n < 0n ? -n : n);
-export const least = (...numbers) => numbers.reduce((a, b) => (b < a ? b : a));
-export const most = (...numbers) => numbers.reduce((a, b) => (b > a ? b : a));
+export const least = (...numbers) => leastOf(numbers);
+export const most = (...numbers) => mostOf(numbers);
+// The same of a list: one of tens of thousands is more than an engine takes as arguments.
+export const leastOf = (numbers) => numbers.reduce((a, b) => (b < a ? b : a));
+export const mostOf = (numbers) => numbers.reduce((a, b) => (b > a ? b : a));
 export const bitLength = (n) => (n === 0n ? 0 : absolute(n).toString(2).length);
 
 function divisor(a, b) {

@@ -2,7 +2,7 @@
 
 import { Refusal } from "./json.js";
 import { EXACT, EXACT_BITS, LIMIT_BITS, checkWidth, commonBits, corners, factors, joined, numberFacts, onGrid, squareOfSum, widened } from "./facts.js";
-import { atMost, binaryExponent, bitLength, exactly, fraction, least, most, powerOfTwo, truncatedTo, wholeNumber } from "./rational.js";
+import { atMost, binaryExponent, bitLength, exactly, fraction, least, leastOf, most, mostOf, powerOfTwo, truncatedTo, wholeNumber } from "./rational.js";
 import { conditionOf, define, numberOf } from "./expressions.js";
 import { columnOf } from "./schema.js";
 
@@ -196,7 +196,7 @@ define(
 // The bounds on the grid, but never beyond what the value can reach.
 function clipBounds(node, schema) {
   const inner = numberOf(node.inner, schema);
-  const [lowest, highest] = [least(...inner.low), most(...inner.high)];
+  const [lowest, highest] = [leastOf(inner.low), mostOf(inner.high)];
   const [low, high] = [node.low, node.high].map((bound) => truncatedTo(exactly(bound), inner.bits));
   if (high < lowest || low > highest) throw new Refusal("range", "this clip leaves nothing of the value");
   return [most(low, lowest), least(high, highest)];

@@ -174,8 +174,15 @@ async function enter() {
     state.shown = () => notice(last ? "sent" : round.state === "closed" ? "closed" : "waiting", {}, forgetting());
     return state.shown();
   }
-  const entry = (await state.device.record()).rounds[round.number];
+  const { rounds } = await state.device.record();
+  const entry = rounds[round.number];
   state.answers = await keptAnswers();
+  // Where one item of many is asked by lot, a link is good for one report in all rounds.
+  const done = round.asks === "one" && survey.invited && Object.values(rounds).some((each) => each.state === "sent");
+  if (done && entry?.state !== "queued") {
+    state.shown = () => notice("sent", {}, element("p", {}, say("sent_more")), forgetting());
+    return state.shown();
+  }
   const otherLink = invitation() !== null && entry?.state === "refused" && invitation() !== entry.invitation;
   if (entry !== undefined && entry.state !== "drawn" && !otherLink) {
     await flush(state.device);

@@ -77,7 +77,7 @@ const EN = {
   p_device_3: "It remembers: the same question gets the same report for ever.",
   p_device_4: "It sends the report and, if you were invited, your link. No answers, no cookie, no name of your device.",
   p_not: "What this does not do",
-  p_not_text: "Whoever runs the network can see that your device talked to the survey. If your link was given to you by name, the sender can know that you took part, but not what you answered. Your answers lie on this device until you delete them.",
+  p_not_text: "Whoever runs the network can see that your device talked to the survey. If your link was given to you by name, the sender can know that you took part, but not what you answered. Your answers lie on this device until you delete them. This page comes from those who ask: whoever does not trust them can compare its program, which is public, with the published one, or use a device of their own.",
 };
 
 export const WORDS = { en: EN, de: DE, fr: FR, es: ES };

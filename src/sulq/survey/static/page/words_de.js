@@ -73,5 +73,5 @@ export const DE = {
   p_device_3: "Es merkt sich alles: dieselbe Frage bekommt für immer denselben Bericht.",
   p_device_4: "Es sendet den Bericht und, wenn Sie eingeladen wurden, Ihren Link. Keine Antworten, kein Cookie, keinen Namen Ihres Geräts.",
   p_not: "Was das nicht leistet",
-  p_not_text: "Wer das Netz betreibt, kann sehen, dass Ihr Gerät mit der Umfrage gesprochen hat. Wenn Ihr Link auf Ihren Namen ausgegeben wurde, kann der Absender wissen, dass Sie teilgenommen haben, aber nicht, was Sie geantwortet haben. Ihre Antworten liegen auf diesem Gerät, bis Sie sie löschen.",
+  p_not_text: "Wer das Netz betreibt, kann sehen, dass Ihr Gerät mit der Umfrage gesprochen hat. Wenn Ihr Link auf Ihren Namen ausgegeben wurde, kann der Absender wissen, dass Sie teilgenommen haben, aber nicht, was Sie geantwortet haben. Ihre Antworten liegen auf diesem Gerät, bis Sie sie löschen. Diese Seite kommt von denen, die fragen: wer ihnen nicht traut, kann ihr Programm, das offen liegt, mit dem veröffentlichten vergleichen oder ein eigenes Gerät benutzen.",
 };

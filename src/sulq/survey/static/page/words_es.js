@@ -73,5 +73,5 @@ export const ES = {
   p_device_3: "Recuerda: la misma pregunta recibe siempre el mismo informe.",
   p_device_4: "Envía el informe y, si le invitaron, su enlace. Ni respuestas, ni cookies, ni el nombre de su dispositivo.",
   p_not: "Lo que esto no hace",
-  p_not_text: "Quien gestiona la red puede ver que su dispositivo habló con la encuesta. Si su enlace se le dio con su nombre, quien lo envió puede saber que participó, pero no lo que respondió. Sus respuestas están en este dispositivo hasta que las borre.",
+  p_not_text: "Quien gestiona la red puede ver que su dispositivo habló con la encuesta. Si su enlace se le dio con su nombre, quien lo envió puede saber que participó, pero no lo que respondió. Sus respuestas están en este dispositivo hasta que las borre. Esta página viene de quienes preguntan: quien no confíe en ellos puede comparar su programa, que es público, con el publicado, o usar un dispositivo propio.",
 };

@@ -73,5 +73,5 @@ export const FR = {
   p_device_3: "Il se souvient : la même question reçoit toujours le même rapport.",
   p_device_4: "Il envoie le rapport et, si vous êtes invité, votre lien. Pas de réponses, pas de cookie, pas de nom d’appareil.",
   p_not: "Ce que cela ne fait pas",
-  p_not_text: "Qui exploite le réseau peut voir que votre appareil a parlé au sondage. Si votre lien vous a été donné à votre nom, l’expéditeur peut savoir que vous avez participé, mais pas ce que vous avez répondu. Vos réponses restent sur cet appareil jusqu’à ce que vous les supprimiez.",
+  p_not_text: "Qui exploite le réseau peut voir que votre appareil a parlé au sondage. Si votre lien vous a été donné à votre nom, l’expéditeur peut savoir que vous avez participé, mais pas ce que vous avez répondu. Vos réponses restent sur cet appareil jusqu’à ce que vous les supprimiez. Cette page vient de ceux qui demandent : qui ne leur fait pas confiance peut comparer son programme, qui est public, avec celui qui est publié, ou utiliser son propre appareil.",
 };
