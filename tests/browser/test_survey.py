@@ -117,9 +117,12 @@ def record(page: Any) -> Any:
 
 
 def offline_ready(page: Any) -> None:
-    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    page.wait_for_function(
-        "caches.open('sulq-survey').then((cache) => cache.keys()).then((keys) => keys.length > 30)"
+    """Wait until the worker has kept all that the page needs, and has taken the page over."""
+    page.evaluate(
+        """async () => {
+          await navigator.serviceWorker.ready;
+          while (navigator.serviceWorker.controller === null) await new Promise((done) => setTimeout(done, 20));
+        }"""
     )
 
 
@@ -218,8 +221,7 @@ def test_who_comes_back_has_answered(visit: Any, collector: StandIn) -> None:
     expect(page, SENT)
     page.reload()
     expect(page, SENT)
-    page.goto(f"{collector.url}/#link-9")
-    page.reload()
+    page.goto(f"{collector.url}/#link-9")  # the page loads itself anew
     expect(page, SENT)
     assert len(collector.accepted) == 1 and len(record(page)["memo"]) == 4
 
@@ -310,7 +312,7 @@ def test_an_answer_given_offline_is_sent_once_later(visit: Any, collector: Stand
     page.reload()
     answer(page)
     send(page)
-    expect(page, "You are offline.")
+    expect(page, "There is no connection to the survey")
     assert collector.accepted == []
     page.close()
     page.context.set_offline(False)
@@ -331,7 +333,7 @@ def test_a_page_that_stays_open_sends_when_the_connection_is_back(visit: Any, co
     answer(page)
     page.context.set_offline(True)
     send(page)
-    expect(page, "You are offline.")
+    expect(page, "There is no connection to the survey")
     page.context.set_offline(False)
     expect(page, SENT)
     assert len(collector.accepted) == 1

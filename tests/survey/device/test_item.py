@@ -8,6 +8,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sulq
@@ -16,6 +17,7 @@ from sulq.local.item import Item, item_of
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
 from sulq.survey.devices import refuse_unknown
+from sulq.theory import MaskedParity, masked_parity_rows, masked_parity_schema
 from tests.effort import long
 from tests.survey.device.engine import Engine, RefusedError, written
 from tests.survey.device.test_randomizers import Stream
@@ -113,6 +115,20 @@ def test_a_device_can_report_on_what_learners_ask_of_a_crowd(
         refuse_unknown(item)
         js = engine.report_on(TEXT, item.to_json(), json.dumps(written(PERSON)), os.urandom(4000).hex())
         assert js["report"]["item"] == item.key
+
+
+def test_a_device_can_report_on_masked_parity(engine: Engine) -> None:
+    schema = masked_parity_schema(4)
+    rows = masked_parity_rows([1, 0, 1, 1], 1, 50, np.random.default_rng(0))
+    learning = MaskedParity(share=1).rounds(schema)
+    asked = [next(learning), MaskedParity(share=1)._second(["x0", "x1", "x2", "x3"], (1, 0, 1, 1))]
+    text, person = json.dumps(schema.form()), {name: column[0].item() for name, column in rows.items()}
+    crowd = sulq.open(rows, schema).crowd(epsilon=1)
+    for round_ in asked:
+        for item in crowd.questionnaire(round_).items:
+            refuse_unknown(item)
+            js = engine.report_on(text, item.to_json(), json.dumps(written(person)), os.urandom(1000).hex())
+            assert js["report"]["item"] == item.key
 
 
 def changed(genuine: Item, **changes: Any) -> str:

@@ -39,7 +39,7 @@ const EN = {
   sending: "Sending …",
   sent: "Thank you. Your report was sent.",
   sent_more: "Your answers have stayed here. You can close this page; your device will not report on the same again.",
-  queued: "You are offline. Your report is kept here and is sent once, as soon as there is a connection.",
+  queued: "There is no connection to the survey at the moment. Your report is kept here and is sent once, as soon as there is one.",
   withheld: "Nothing was sent. You can still change your mind.",
   used: "This link has been used already: each link counts once. Nothing more was sent.",
   unknown: "This survey is for people who were invited, and this link is not one of theirs. Please use the link that you were given.",

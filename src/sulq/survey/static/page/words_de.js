@@ -35,7 +35,7 @@ export const DE = {
   sending: "Wird gesendet …",
   sent: "Danke. Ihr Bericht wurde gesendet.",
   sent_more: "Ihre Antworten sind hier geblieben. Sie können diese Seite schließen. Ihr Gerät berichtet nicht noch einmal über dasselbe.",
-  queued: "Sie sind ohne Verbindung. Ihr Bericht liegt hier bereit und wird einmal gesendet, sobald es eine Verbindung gibt.",
+  queued: "Im Moment gibt es keine Verbindung zur Umfrage. Ihr Bericht liegt hier bereit und wird einmal gesendet, sobald es eine gibt.",
   withheld: "Es wurde nichts gesendet. Sie können es sich noch anders überlegen.",
   used: "Dieser Link wurde schon benutzt: jeder Link zählt einmal. Es wurde nichts weiter gezählt.",
   unknown: "Diese Umfrage ist für Eingeladene, und dieser Link gehört nicht dazu. Bitte benutzen Sie den Link, den Sie bekommen haben.",

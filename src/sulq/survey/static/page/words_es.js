@@ -35,7 +35,7 @@ export const ES = {
   sending: "Enviando …",
   sent: "Gracias. Su informe se ha enviado.",
   sent_more: "Sus respuestas se han quedado aquí. Puede cerrar esta página. Su dispositivo no volverá a informar sobre lo mismo.",
-  queued: "No hay conexión. Su informe se guarda aquí y se enviará una sola vez, en cuanto haya conexión.",
+  queued: "De momento no hay conexión con la encuesta. Su informe se guarda aquí y se enviará una sola vez, en cuanto la haya.",
   withheld: "No se ha enviado nada. Todavía puede cambiar de opinión.",
   used: "Este enlace ya se ha usado: cada enlace cuenta una vez. No se ha contado nada más.",
   unknown: "Esta encuesta es para personas invitadas, y este enlace no es uno de los suyos. Use el enlace que recibió, por favor.",

@@ -35,7 +35,7 @@ export const FR = {
   sending: "Envoi …",
   sent: "Merci. Votre rapport a été envoyé.",
   sent_more: "Vos réponses sont restées ici. Vous pouvez fermer cette page. Votre appareil ne fera pas d’autre rapport sur la même chose.",
-  queued: "Vous êtes hors ligne. Votre rapport est gardé ici et sera envoyé une seule fois, dès qu’il y aura une connexion.",
+  queued: "Il n’y a pas de connexion au sondage pour le moment. Votre rapport est gardé ici et sera envoyé une seule fois, dès qu’il y en aura une.",
   withheld: "Rien n’a été envoyé. Vous pouvez encore changer d’avis.",
   used: "Ce lien a déjà servi : chaque lien compte une fois. Rien de plus n’a été compté.",
   unknown: "Ce sondage est réservé aux personnes invitées, et ce lien n’en fait pas partie. Veuillez utiliser le lien que vous avez reçu.",
