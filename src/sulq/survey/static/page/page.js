@@ -10,8 +10,9 @@ import { flush, prepared, queue } from "./sending.js";
 import { told } from "./told.js";
 
 const [view, status] = ["view", "status"].map((id) => document.getElementById(id));
-const SOONEST = 2;
-const state = { survey: null, device: null, storage: null, round: null, language: null, answers: null, drawn: null, shown: null, poll: 60 };
+// Seconds: between two looks at what is open at least, before what is queued is tried again, and at most.
+const [SOONEST, SOON, RAREST] = [2, 2, 60];
+const state = { survey: null, device: null, storage: null, round: null, language: null, answers: null, drawn: null, shown: null, poll: 60, queued: false, resending: null };
 
 const say = (word, values) => state.language.say(word, values);
 const invitation = () => decodeURIComponent(location.hash.slice(1)) || null;
@@ -154,6 +155,8 @@ async function withhold() {
 async function outcome() {
   const { rounds } = await state.device.record();
   const entry = rounds[state.round.number];
+  state.queued = entry.state === "queued";
+  if (state.queued) state.resending = setTimeout(resend, 1000 * SOON);
   state.shown = () => {
     if (entry.state === "sent") notice("sent", {}, element("p", {}, say("sent_more")), forgetting());
     else if (entry.state === "queued") notice("queued");
@@ -216,17 +219,26 @@ async function look() {
   await enter();
 }
 
+// Try again what is queued: soon at first, then more and more rarely, so that a collector that was away is not overrun.
+async function resend(after = SOON) {
+  clearTimeout(state.resending);
+  const rounds = await flush(state.device);
+  const entry = rounds[state.round?.number];
+  if (entry?.state === "queued") {
+    state.resending = setTimeout(() => resend(Math.min(2 * after, RAREST)), 1000 * after);
+  } else if (state.queued && entry !== undefined) await outcome();
+  await tellBudget();
+}
+
+// Without a connection, what is shown stays, and is looked at again later.
+function offline(error) {
+  if (error.code !== undefined) throw error;
+}
+
 function poll() {
-  const later = Math.max(Number(state.poll) || 60, SOONEST) * 1000;
+  const later = Math.max(Number(state.poll) || RAREST, SOONEST) * 1000;
   setTimeout(async () => {
-    try {
-      const before = (await state.device.record()).rounds[state.round?.number]?.state;
-      const rounds = await flush(state.device);
-      if (before === "queued" && rounds[state.round?.number].state !== "queued") await outcome();
-      if (state.shown !== questionsView && state.shown !== reviewView) await guarded(look)();
-    } catch {
-      // Without a connection it is tried again later.
-    }
+    if (state.shown !== questionsView && state.shown !== reviewView && !state.queued) await guarded(() => look().catch(offline))();
     poll();
   }, later);
 }
@@ -253,12 +265,8 @@ async function start() {
   status.textContent = "";
   await guarded(look)();
   addEventListener("online", () => resend());
+  document.addEventListener("visibilitychange", () => (document.hidden ? null : resend()));
   return poll();
-}
-
-async function resend() {
-  const rounds = await flush(state.device);
-  if (rounds[state.round?.number]?.state === "sent" && state.shown !== questionsView) await outcome();
 }
 
 function describe() {
