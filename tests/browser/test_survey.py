@@ -17,7 +17,7 @@ import pytest
 import sulq
 from sulq.local import Item, KaryResponse, item_of
 from tests.effort import long
-from tests.survey.device.test_randomizers import surprise
+from tests.survey.chances import surprise
 from tests.survey.stand_in import SCOPE, StandIn, asked, entries, running
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"

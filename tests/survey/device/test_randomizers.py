@@ -25,6 +25,7 @@ from sulq.local.unary import UnaryResponse
 from sulq.wire import canonical
 from tests.effort import either
 from tests.local.cases import CASES, Case
+from tests.survey.chances import surprise
 from tests.survey.device.engine import DEVICE, Engine, RefusedError
 
 KNOWN_CASES = [case for case in CASES if not case.name.startswith("paper")]
@@ -107,15 +108,6 @@ def same_reports(engine: Engine, case: Case, epsilon: Fraction, seed: object = 0
         if js != {"drawn": drawn, "taken": taken}:
             return False
     return True
-
-
-def surprise(count: int, n: int, chance: float) -> float:
-    """By Chernoff's bound, a share this far off or farther, on this side, has a chance of at most exp(−surprise)."""
-    share = count / n
-    if not 0 < chance < 1:
-        return 0.0 if share == chance else math.inf
-    parts = ((share, chance), (1 - share, 1 - chance))
-    return n * sum(p * math.log(p / q) for p, q in parts if p > 0)
 
 
 def fits(engine: Engine, case: Case, epsilon: Fraction, n: int) -> bool:
