@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -25,7 +24,7 @@ LANGUAGES = {"en": "words.js", "de": "words_de.js", "fr": "words_fr.js", "es": "
 
 def words(file: str) -> dict[str, str]:
     text = (PAGE / file).read_text(encoding="utf-8")
-    return dict(re.findall(r'^  (\w+): "(.*)",$', text, re.MULTILINE))
+    return dict(re.findall(r'^  (\w+):\s+"(.*)",$', text, re.MULTILINE))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -47,11 +46,9 @@ def test_every_word_that_the_page_says_is_known() -> None:
 
 def test_all_that_the_page_needs_is_kept_for_when_there_is_no_connection() -> None:
     worker = (FOLDER / "static" / "worker.js").read_text(encoding="utf-8")
+    lists = re.findall(r"\.\.\.(\[[^\]]*\])\.map\(\s*\(name\) => `([^`]*)`,?\s*\)", worker)
     kept = {
-        name.format(file)
-        for names, name in re.findall(r"\.\.\.(\[[^\]]*\])\.map\(\(name\) => `([^`]*)`\)", worker)
-        for file in json.loads(names)
-        for name in [name.replace("${name}", "{}")]
+        path.replace("${name}", name) for names, path in lists for name in re.findall(r'"([^"]+)"', names)
     }
     served = {
         f"/static/{file.relative_to(FOLDER / 'static')}"

@@ -7,9 +7,43 @@ const FILES = [
   "/protects",
   "/survey.json",
   "/round.json",
-  ...["date_nodes", "designs", "device", "draws", "expressions", "facts", "item", "json", "ledger", "nodes"].map((name) => `/static/device/${name}.js`),
-  ...["product_nodes", "randomizers", "rational", "schema", "sha256", "storage", "vector_nodes"].map((name) => `/static/device/${name}.js`),
-  ...["dom", "form", "language", "page", "protects", "sending", "told", "words", "words_de", "words_es", "words_fr"].map((name) => `/static/page/${name}.js`),
+  ...[
+    "choice_nodes",
+    "date_nodes",
+    "designs",
+    "device",
+    "draws",
+    "expressions",
+    "facts",
+    "item",
+    "json",
+    "ledger",
+    "nodes",
+  ].map((name) => `/static/device/${name}.js`),
+  ...[
+    "product_nodes",
+    "randomizers",
+    "rational",
+    "reading",
+    "schema",
+    "sha256",
+    "storage",
+    "vector_nodes",
+  ].map((name) => `/static/device/${name}.js`),
+  ...[
+    "dom",
+    "form",
+    "kept",
+    "language",
+    "page",
+    "protects",
+    "sending",
+    "told",
+    "words",
+    "words_de",
+    "words_es",
+    "words_fr",
+  ].map((name) => `/static/page/${name}.js`),
   ...["icon.svg", "style.css", "survey.webmanifest"].map((name) => `/static/page/${name}`),
 ];
 
@@ -37,5 +71,6 @@ self.addEventListener("install", (event) => event.waitUntil(keptAll()));
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
-  if (event.request.method === "GET" && url.origin === self.location.origin && FILES.includes(url.pathname)) event.respondWith(newest(event.request));
+  if (event.request.method === "GET" && url.origin === self.location.origin && FILES.includes(url.pathname))
+    event.respondWith(newest(event.request));
 });

@@ -19,7 +19,8 @@ define(
   (node, schema) => {
     const kind = dateColumn(node, schema);
     if (node.part === "weekday") return codeFacts(7, WEEKDAYS);
-    const ends = node.part === "year" ? [kind.first, kind.last].map((day) => civilFromDays(day).year) : [1, 12];
+    const ends =
+      node.part === "year" ? [kind.first, kind.last].map((day) => civilFromDays(day).year) : [1, 12];
     return numberFacts(0, [BigInt(ends[0])], [BigInt(ends[1])], false);
   },
   (node, row) => {
@@ -27,7 +28,8 @@ define(
     return node.part === "weekday" ? (((day + 3) % 7) + 7) % 7 : [BigInt(civilFromDays(day)[node.part])];
   },
   ({ part }) => {
-    if (!["year", "month", "weekday"].includes(part)) throw new Refusal("form", "a date has a year, a month and a weekday");
+    if (!["year", "month", "weekday"].includes(part))
+      throw new Refusal("form", "a date has a year, a month and a weekday");
   },
 );
 
@@ -45,7 +47,9 @@ define(
     const { first, last } = dateColumn(node, schema);
     return numberFacts(0, [yearsBetween(last, node.to)], [yearsBetween(first, node.to)], false);
   },
-  (node, row) => [yearsBetween(dateColumn(node, row.schema).first + Number(row.number(node.inner)[0]), node.to)],
+  (node, row) => [
+    yearsBetween(dateColumn(node, row.schema).first + Number(row.number(node.inner)[0]), node.to),
+  ],
   (node) => {
     node.to = dayOf(node.day);
     if (node.to === null) throw new Refusal("form", "a day is written as 2024-01-31");

@@ -22,7 +22,12 @@ const RECURRENCES = {
   29: { 3: [3, 1, 0] },
   53: { 3: [8, 1, 0] },
 };
-const FOUR = [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2]];
+const FOUR = [
+  [0, 0, 0, 0],
+  [0, 1, 2, 3],
+  [0, 2, 3, 1],
+  [0, 3, 1, 2],
+];
 
 function powers(q, residues) {
   const members = new Set();
@@ -57,7 +62,8 @@ export function blockTable({ residues, block, q, t }) {
     const singer = t !== 0 && RECURRENCES[q]?.[t] !== undefined && residues === (q ** t - 1) / (q - 1);
     const ofPowers = t === 0 && (q === 2 || q === 4) && residues <= MOST_RESIDUES;
     const members = singer ? zeros(q, t, residues) : ofPowers ? powers(q, residues) : [];
-    if (members.length !== block || block < 1 || block >= residues) throw new Refusal("promise", "there is no design of this size");
+    if (members.length !== block || block < 1 || block >= residues)
+      throw new Refusal("promise", "there is no design of this size");
     const inside = new Set(members);
     const others = Array.from({ length: residues }, (_, i) => i).filter((i) => !inside.has(i));
     known.set(name, [...members, ...others]);

@@ -13,7 +13,8 @@ const MOST_PEOPLE = 2 ** 31 - 1;
 function versioned(text, kind, what) {
   const form = parseJson(text);
   const version = form instanceof Map ? form.get(kind) : undefined;
-  if (!(version instanceof Numeral) || version.text !== "1") throw new Refusal("form", `this is not ${what} of version 1`);
+  if (!(version instanceof Numeral) || version.text !== "1")
+    throw new Refusal("form", `this is not ${what} of version 1`);
   return form;
 }
 
@@ -23,7 +24,8 @@ export class Device {
   constructor(survey, storage, bytes = systemBytes) {
     const form = versioned(survey, "survey", "a survey");
     this.survey = form.get("id");
-    if (typeof this.survey !== "string" || this.survey === "") throw new Refusal("form", "a survey has an id");
+    if (typeof this.survey !== "string" || this.survey === "")
+      throw new Refusal("form", "a survey has an id");
     this.epsilon = form.get("epsilon");
     this.schema = schemaOf(form.get("schema"));
     this.storage = storage;
@@ -36,12 +38,25 @@ export class Device {
     if (form.get("survey") !== this.survey) throw new Refusal("form", "this round is of another survey");
     const [state, asks, entries] = ["state", "asks", "items"].map((name) => form.get(name));
     if (state !== "open") return { number: null, state, asks, items: [], people: [] };
-    if (!["all", "one"].includes(asks) || !Array.isArray(entries) || entries.length === 0 || entries.length > MOST_ITEMS) {
+    if (
+      !["all", "one"].includes(asks) ||
+      !Array.isArray(entries) ||
+      entries.length === 0 ||
+      entries.length > MOST_ITEMS
+    ) {
       throw new Refusal("form", `a round asks "all" or "one" of its items, at most ${MOST_ITEMS}`);
     }
-    const people = entries.map((entry) => wholeNumber(entry instanceof Map ? entry.get("people") : null, "people", 1, MOST_PEOPLE));
+    const people = entries.map((entry) =>
+      wholeNumber(entry instanceof Map ? entry.get("people") : null, "people", 1, MOST_PEOPLE),
+    );
     const items = entries.map((entry) => itemOf(entry.get("item"), this.schema));
-    return { number: wholeNumber(form.get("number"), "the number of a round", 0, 2 ** 53), state, asks, items, people };
+    return {
+      number: wholeNumber(form.get("number"), "the number of a round", 0, 2 ** 53),
+      state,
+      asks,
+      items,
+      people,
+    };
   }
 
   // Change the record of this survey. It is kept before this resolves.
@@ -70,11 +85,16 @@ export class Device {
       const chosen = before?.items.map((key) => round.items.find((item) => item.key === key)) ?? [undefined];
       const items = chosen.includes(undefined) ? this.chosen(round) : chosen;
       const next = reported(record, items, (item) => {
-        if (answers === null) throw new Refusal("answers", "this has to be worked out from answers, and there are none");
+        if (answers === null)
+          throw new Refusal("answers", "this has to be worked out from answers, and there are none");
         return reportOn(item, this.schema, answers, this.bytes);
       });
       const entry = { state: "drawn", ...before, items: items.map((item) => item.key) };
-      const drawn = items.map((item) => ({ report: next.memo[item.key], odds: oddsOf(item.randomizer), item }));
+      const drawn = items.map((item) => ({
+        report: next.memo[item.key],
+        odds: oddsOf(item.randomizer),
+        item,
+      }));
       return { record: { ...next, rounds: { ...next.rounds, [round.number]: entry } }, result: drawn };
     });
   }

@@ -99,7 +99,9 @@ export function packedBits(threshold, size, bytes) {
     bits.push(first);
   }
   const more = bytes(8 * undecided.length);
-  const words = undecided.map(([, cell], i) => (BigInt(cell) << 48n) | (bigWord(more.slice(8 * i, 8 * i + 8)) >> 16n));
+  const words = undecided.map(
+    ([, cell], i) => (BigInt(cell) << 48n) | (bigWord(more.slice(8 * i, 8 * i + 8)) >> 16n),
+  );
   // An edge at the very end of [0, 1) stands for patterns of no width; no number reaches it.
   const first64 = (j) => (edges[j] >> 448n < ONE ? edges[j] >> 448n : ONE - 1n);
   undecided.forEach(([place], i) => {

@@ -8,7 +8,7 @@ const DEEPEST_NODES = 120;
 const MOST_CODES = 2 ** 20;
 
 // Every kind of expression by its name in forms: which of its fields are expressions, or lists of them, what
-// its other fields are called, its facts and its value. The files nodes.js and vector_nodes.js fill it.
+// its other fields are called, its facts and its value. The files *nodes.js fill it.
 export const NODES = new Map();
 
 export function define(name, fields, facts, value, check = () => {}) {
@@ -20,10 +20,17 @@ export function define(name, fields, facts, value, check = () => {}) {
 export function expressionOf(form, room = DEEPEST_NODES) {
   const name = form instanceof Map ? form.get("node") : undefined;
   const kind = NODES.get(name);
-  if (kind === undefined) throw new Refusal("unknown", `this device does not know the row expression ${JSON.stringify(name) ?? "without a name"}`);
+  if (kind === undefined)
+    throw new Refusal(
+      "unknown",
+      `this device does not know the row expression ${JSON.stringify(name) ?? "without a name"}`,
+    );
   const names = [...kind.single, ...kind.several, ...kind.plain];
   if (room === 0 || form.size !== names.length + 1 || !names.every((field) => form.has(field))) {
-    throw new Refusal("form", `the row expression "${name}" has ${names.join(", ")}, at most ${DEEPEST_NODES} deep`);
+    throw new Refusal(
+      "form",
+      `the row expression "${name}" has ${names.join(", ")}, at most ${DEEPEST_NODES} deep`,
+    );
   }
   const node = { is: name, kind, text: canonical(form), facts: null };
   for (const field of kind.single) node[field] = expressionOf(form.get(field), room - 1);
@@ -86,7 +93,9 @@ export class Row {
   number(node, bits = null) {
     const known = numberOf(node, this.schema);
     const value = this.value(node);
-    return bits === null || bits === known.bits ? value : value.map((each) => regridded(each, bits - known.bits));
+    return bits === null || bits === known.bits
+      ? value
+      : value.map((each) => regridded(each, bits - known.bits));
   }
 
   condition(node) {
@@ -118,6 +127,7 @@ export function numeralsOf(value, what) {
 export function tableOf(value, what) {
   if (!Array.isArray(value) || value.length === 0) throw new Refusal("form", `${what} are a list of lists`);
   const rows = value.map((row) => numeralsOf(row, what));
-  if (rows.some((row) => row.length !== rows[0].length)) throw new Refusal("form", `${what} are all of one length`);
+  if (rows.some((row) => row.length !== rows[0].length))
+    throw new Refusal("form", `${what} are all of one length`);
   return rows;
 }

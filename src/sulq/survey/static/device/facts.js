@@ -15,7 +15,18 @@ export const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0n);
 
 function facts(bits, low, high, norm1, square, rounded) {
   const magnitudes = low.map((each, i) => most(absolute(each), absolute(high[i])));
-  return { code: false, width: low.length, bits, low, high, norm1, square, rounded, magnitudes, magnitude: mostOf(magnitudes) };
+  return {
+    code: false,
+    width: low.length,
+    bits,
+    low,
+    high,
+    norm1,
+    square,
+    rounded,
+    magnitudes,
+    magnitude: mostOf(magnitudes),
+  };
 }
 
 // The facts that follow from an interval for each coordinate, and from sharper bounds on the norms.
@@ -80,7 +91,8 @@ export function factors(left, right, terms = 1, room = LIMIT_BITS) {
 // The finest grid among theirs on which the sum of all their magnitudes still fits `room` bits.
 export function commonBits(sides, room = LIMIT_BITS) {
   let bits = Math.max(...sides.map((side) => side.bits));
-  const tooLarge = () => sumOf(sides.map((side) => regridded(side.magnitude, bits - side.bits))) > 1n << BigInt(room);
+  const tooLarge = () =>
+    sumOf(sides.map((side) => regridded(side.magnitude, bits - side.bits))) > 1n << BigInt(room);
   while (tooLarge()) bits -= 1;
   return bits;
 }

@@ -27,7 +27,11 @@ const DEEPEST = 300;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const BLANK = /[ \t\n\r]*/y;
-const WORDS = new Map([["true", true], ["false", false], ["null", null]]);
+const WORDS = new Map([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+]);
 
 // Plain data: Maps, arrays, texts, truth values, null and Numerals. A key that comes twice is refused.
 export function parseJson(text) {
@@ -98,7 +102,13 @@ export function parseJson(text) {
   return read;
 }
 
-const ESCAPES = new Map([['"', '\\"'], ["\\", "\\\\"], ["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]]);
+const ESCAPES = new Map([
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+]);
 ESCAPES.set("\f", "\\f").set("\b", "\\b");
 
 function quoted(text) {

@@ -1,8 +1,30 @@
 // Products of vectors, public tables and the logistic function. Each node says the same as its twin in sulq/queries.
 
 import { Refusal } from "./json.js";
-import { EXACT_BITS, LIMIT_BITS, checkWidth, corners, factors, numberFacts, regridded, sumOf } from "./facts.js";
-import { absolute, binaryExponent, bitLength, exactly, fraction, least, leastOf, most, mostOf, powerBounds, rootDown, truncatedTo } from "./rational.js";
+import {
+  EXACT_BITS,
+  LIMIT_BITS,
+  checkWidth,
+  corners,
+  factors,
+  numberFacts,
+  regridded,
+  sumOf,
+} from "./facts.js";
+import {
+  absolute,
+  binaryExponent,
+  bitLength,
+  exactly,
+  fraction,
+  least,
+  leastOf,
+  most,
+  mostOf,
+  powerBounds,
+  rootDown,
+  truncatedTo,
+} from "./rational.js";
 import { choiceOf, define, numberOf, tableOf } from "./expressions.js";
 import { productFactors } from "./vector_nodes.js";
 
@@ -26,12 +48,19 @@ define(
     if (node.left.text === node.right.text) low = most(low, 0n);
     const steps = Math.max(0, bitLength(most(absolute(low), absolute(high))) - LIMIT_BITS);
     const [coarseLow, coarseHigh] = [low, high].map((side) => regridded(side, -steps));
-    return numberFacts(left.bits + right.bits - steps, [coarseLow], [coarseHigh], left.rounded || right.rounded || steps > 0);
+    return numberFacts(
+      left.bits + right.bits - steps,
+      [coarseLow],
+      [coarseHigh],
+      left.rounded || right.rounded || steps > 0,
+    );
   },
   (node, row) => {
     const [left, right] = dotFactors(node, row.schema);
     const [a, b] = [row.number(node.left, left.bits), row.number(node.right, right.bits)];
-    return [regridded(sumOf(a.map((x, i) => x * b[i])), numberOf(node, row.schema).bits - left.bits - right.bits)];
+    return [
+      regridded(sumOf(a.map((x, i) => x * b[i])), numberOf(node, row.schema).bits - left.bits - right.bits),
+    ];
   },
 );
 
@@ -41,11 +70,19 @@ define(
   (node, schema) => {
     const [left, right] = productFactors(node, schema);
     checkWidth(left.width * right.width);
-    const ends = left.low.flatMap((low, i) => right.low.map((other, j) => corners(low, left.high[i], other, right.high[j])));
-    return numberFacts(left.bits + right.bits, ends.map(([end]) => end), ends.map(([, end]) => end), left.rounded || right.rounded, {
-      norm1: left.norm1 * right.norm1,
-      square: left.square * right.square,
-    });
+    const ends = left.low.flatMap((low, i) =>
+      right.low.map((other, j) => corners(low, left.high[i], other, right.high[j])),
+    );
+    return numberFacts(
+      left.bits + right.bits,
+      ends.map(([end]) => end),
+      ends.map(([, end]) => end),
+      left.rounded || right.rounded,
+      {
+        norm1: left.norm1 * right.norm1,
+        square: left.square * right.square,
+      },
+    );
   },
   (node, row) => {
     const [left, right] = productFactors(node, row.schema);
@@ -72,10 +109,16 @@ define(
       const [low, high] = corners(x.low[i], x.high[i], x.low[j], x.high[j]);
       return [i === j ? most(low, 0n) : low, high];
     });
-    return numberFacts(2 * x.bits, ends.map(([end]) => end), ends.map(([, end]) => end), x.rounded, {
-      norm1: (x.norm1 ** 2n + x.square + 1n) / 2n,
-      square: x.square ** 2n,
-    });
+    return numberFacts(
+      2 * x.bits,
+      ends.map(([end]) => end),
+      ends.map(([, end]) => end),
+      x.rounded,
+      {
+        norm1: (x.norm1 ** 2n + x.square + 1n) / 2n,
+        square: x.square ** 2n,
+      },
+    );
   },
   (node, row) => {
     const x = row.number(node.inner, gramFactor(node, row.schema).bits);
@@ -89,7 +132,11 @@ function lookupGrid(node) {
     const largest = mostOf(node.table.flat().map((each) => Math.abs(each.value)));
     const finest = mostOf(node.exact.flat().map(({ d }) => bitLength(d) - 1));
     const bits = Math.min(finest, TABLE_BITS - binaryExponent(largest));
-    node.grid = { bits, rounded: bits < finest, entries: node.exact.map((entry) => entry.map((x) => truncatedTo(x, bits))) };
+    node.grid = {
+      bits,
+      rounded: bits < finest,
+      entries: node.exact.map((entry) => entry.map((x) => truncatedTo(x, bits))),
+    };
   }
   return node.grid;
 }
@@ -98,13 +145,20 @@ define(
   "lookup",
   { single: ["choice"], plain: ["table"] },
   (node, schema) => {
-    if (choiceOf(node.choice, schema).size !== node.exact.length) throw new Refusal("range", "a table has an entry for each possibility");
+    if (choiceOf(node.choice, schema).size !== node.exact.length)
+      throw new Refusal("range", "a table has an entry for each possibility");
     const { bits, rounded, entries } = lookupGrid(node);
     const columns = entries[0].map((_, i) => entries.map((entry) => entry[i]));
-    return numberFacts(bits, columns.map((column) => leastOf(column)), columns.map((column) => mostOf(column)), rounded, {
-      norm1: mostOf(entries.map((entry) => sumOf(entry.map(absolute)))),
-      square: mostOf(entries.map((entry) => sumOf(entry.map((x) => x * x)))),
-    });
+    return numberFacts(
+      bits,
+      columns.map((column) => leastOf(column)),
+      columns.map((column) => mostOf(column)),
+      rounded,
+      {
+        norm1: mostOf(entries.map((entry) => sumOf(entry.map(absolute)))),
+        square: mostOf(entries.map((entry) => sumOf(entry.map((x) => x * x)))),
+      },
+    );
   },
   (node, row) => lookupGrid(node).entries[row.choice(node.choice)],
   (node) => {
@@ -118,7 +172,10 @@ define(
   (node, schema) => {
     const { size } = choiceOf(node.choice, schema);
     checkWidth(size);
-    return numberFacts(0, Array(size).fill(size > 1 ? 0n : 1n), Array(size).fill(1n), false, { norm1: 1n, square: 1n });
+    return numberFacts(0, Array(size).fill(size > 1 ? 0n : 1n), Array(size).fill(1n), false, {
+      norm1: 1n,
+      square: 1n,
+    });
   },
   (node, row) => {
     const code = row.choice(node.choice);
@@ -137,7 +194,7 @@ function probability(steps) {
   if (!probabilities.has(place)) {
     // With E = 2^200·e^x it is 2^16·E/(2^200 + E): no x but 0 comes near to a half.
     const [power] = powerBounds(fraction(BigInt(place), 1n << BigInt(STEP_BITS)), 200);
-    probabilities.set(place, ((2n * power << GRID_BITS) / ((1n << 200n) + power) + 1n) / 2n);
+    probabilities.set(place, (((2n * power) << GRID_BITS) / ((1n << 200n) + power) + 1n) / 2n);
   }
   return steps < 0 ? (1n << GRID_BITS) - probabilities.get(place) : probabilities.get(place);
 }
@@ -155,5 +212,6 @@ define(
     const [lows, highs] = [low, high].map((side) => side.map((x) => probability(oddsSteps(x, bits))));
     return numberFacts(Number(GRID_BITS), lows, highs, false);
   },
-  (node, row) => row.number(node.inner).map((x) => probability(oddsSteps(x, numberOf(node.inner, row.schema).bits))),
+  (node, row) =>
+    row.number(node.inner).map((x) => probability(oddsSteps(x, numberOf(node.inner, row.schema).bits))),
 );

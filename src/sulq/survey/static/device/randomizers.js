@@ -5,8 +5,8 @@ import { Numeral, Refusal } from "./json.js";
 import { fraction, positiveFraction, wholeNumber } from "./rational.js";
 import { ONE, below, discreteLaplace, packedBits, position, rounded, uniformBelow, word32 } from "./draws.js";
 import { blockTable } from "./designs.js";
+import { MOST_POSSIBILITIES, steps, finite, ends, box, possibilities } from "./reading.js";
 
-const MOST_POSSIBILITIES = 2 ** 20;
 const CELLS = 2 ** 12;
 const LAPLACE_STEPS = 4096;
 const FARTHEST = 64n;
@@ -15,39 +15,6 @@ const MOST_BITS = 16;
 const larger = ({ n, d }) => (n >= d ? fraction(n, d) : fraction(d, n));
 const power = (ratio, times_) => fraction(ratio.n ** BigInt(times_), ratio.d ** BigInt(times_));
 const within = (value, k) => Math.min(Math.max(value, 0), k - 1);
-
-// A chance in steps of 2^-64.
-function steps(form, name) {
-  const text = form.get(name);
-  const number = typeof text === "string" && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n;
-  if (!(number > 0n && number < ONE)) throw new Refusal("promise", `${name} is a whole number of steps of 2^-64`);
-  return number;
-}
-
-function finite(numeral, what) {
-  if (!(numeral instanceof Numeral)) throw new Refusal("form", `${what} is a number`);
-  return numeral.value;
-}
-
-function ends(form) {
-  const [low, high] = ["low", "high"].map((name) => finite(form.get(name), name));
-  if (!(low <= high && Number.isFinite(high - low))) throw new Refusal("form", "an interval has finite bounds in order");
-  return { low, high };
-}
-
-function box(form) {
-  const [lows, highs] = ["lows", "highs"].map((name) => {
-    const side = form.get(name);
-    if (!Array.isArray(side) || side.length === 0) throw new Refusal("form", `${name} are a list of numbers`);
-    return side.map((each) => finite(each, name));
-  });
-  if (lows.length !== highs.length || lows.some((low, i) => !(low <= highs[i] && Number.isFinite(highs[i] - low)))) {
-    throw new Refusal("form", "a box has as many lower as upper bounds, finite and in order");
-  }
-  return { lows, highs };
-}
-
-const possibilities = (form) => wholeNumber(form.get("k"), "the number of possibilities", 2, MOST_POSSIBILITIES);
 
 function response(form) {
   const lies = steps(form, "lies");
@@ -122,7 +89,8 @@ function design(form) {
   }
   const { residues, block } = size;
   const table = blockTable(size);
-  if (residues < k) throw new Refusal("promise", "a design has at least as many residues as there are possibilities");
+  if (residues < k)
+    throw new Refusal("promise", "a design has at least as many residues as there are possibilities");
   return {
     k,
     lies,
@@ -138,7 +106,12 @@ function design(form) {
 
 function oneBit(form) {
   const [{ low, high }, bit] = [ends(form), inside(form.get("bit"), ["response"])];
-  return { low, high, ratio: bit.ratio, draw: (value, bytes) => bit.draw(rounded(position(value, low, high, 1), bytes), bytes) };
+  return {
+    low,
+    high,
+    ratio: bit.ratio,
+    draw: (value, bytes) => bit.draw(rounded(position(value, low, high, 1), bytes), bytes),
+  };
 }
 
 function piecewise(form) {
@@ -188,7 +161,8 @@ function coordinates(form) {
       let report = first;
       for (let i = 0; i < bits; i += 1) {
         const which = (first + i) % lows.length;
-        report = 2 * report + bit.draw(rounded(position(value[which], lows[which], highs[which], 1), bytes), bytes);
+        report =
+          2 * report + bit.draw(rounded(position(value[which], lows[which], highs[which], 1), bytes), bytes);
       }
       return report;
     },
@@ -211,7 +185,10 @@ function direction(d, bytes) {
 
 function sphere(form) {
   const bit = inside(form.get("bit"), ["response"]);
-  const [d, norm] = [wholeNumber(form.get("d"), "the number of coordinates", 1, MOST_POSSIBILITIES), finite(form.get("norm"), "norm")];
+  const [d, norm] = [
+    wholeNumber(form.get("d"), "the number of coordinates", 1, MOST_POSSIBILITIES),
+    finite(form.get("norm"), "norm"),
+  ];
   if (!(norm >= 0)) throw new Refusal("form", "a norm is at least 0");
   return {
     d,
@@ -231,7 +208,8 @@ function sphere(form) {
 function keyed(form) {
   const [{ lows, highs }, inner] = [box(form), inside(form.get("inner"), ["kary", "hadamard", "design"])];
   const groups = wholeNumber(form.get("groups"), "the number of groups", 1, MOST_POSSIBILITIES / 2);
-  if (inner.k !== 2 * groups) throw new Refusal("form", "inside a keyed report are two possibilities for each group");
+  if (inner.k !== 2 * groups)
+    throw new Refusal("form", "inside a keyed report are two possibilities for each group");
   return {
     lows,
     highs,
@@ -263,7 +241,11 @@ export const RANDOMIZERS = new Map([
 
 function inside(form, names) {
   const name = form instanceof Map ? form.get("is") : undefined;
-  if (!names.includes(name)) throw new Refusal("unknown", `this device does not know the randomizer ${JSON.stringify(name) ?? "without a name"}`);
+  if (!names.includes(name))
+    throw new Refusal(
+      "unknown",
+      `this device does not know the randomizer ${JSON.stringify(name) ?? "without a name"}`,
+    );
   const [fields, make] = RANDOMIZERS.get(name);
   if (form.size !== fields.length + 1 || !fields.every((field) => form.has(field))) {
     throw new Refusal("form", `the randomizer "${name}" has ${fields.join(", ")}`);
@@ -274,7 +256,8 @@ function inside(form, names) {
 // The randomizer with this form. Its ratio, or the exponent of it, follows from its whole numbers.
 export function randomizerOf(form) {
   const version = form instanceof Map ? form.get("randomizer") : undefined;
-  if (!(version instanceof Numeral) || version.text !== "1") throw new Refusal("form", "a randomizer is of version 1");
+  if (!(version instanceof Numeral) || version.text !== "1")
+    throw new Refusal("form", "a randomizer is of version 1");
   const rest = new Map(form);
   rest.delete("randomizer");
   return inside(rest, [...RANDOMIZERS.keys()]);

@@ -70,9 +70,7 @@ export function shifted(n, by) {
 
 export function fractionOfFloat(x) {
   const { mantissa, exponent } = binary(x);
-  return exponent >= 0
-    ? fraction(mantissa << BigInt(exponent))
-    : fraction(mantissa, 1n << BigInt(-exponent));
+  return exponent >= 0 ? fraction(mantissa << BigInt(exponent)) : fraction(mantissa, 1n << BigInt(-exponent));
 }
 
 // A number of a form as Python reads it: whole numbers exactly, others as floats.
@@ -97,7 +95,10 @@ export function truncatedTo({ n, d }, bits) {
 
 export function raisedTo(number, bits) {
   const down = truncatedTo(number, bits);
-  const exact = bits >= 0 ? down * number.d === number.n << BigInt(bits) : (down * number.d) << BigInt(-bits) === number.n;
+  const exact =
+    bits >= 0
+      ? down * number.d === number.n << BigInt(bits)
+      : (down * number.d) << BigInt(-bits) === number.n;
   return exact || number.n < 0n ? down : down + 1n;
 }
 

@@ -23,7 +23,9 @@ export function civilFromDays(days) {
   const z = days + 719468;
   const era = Math.floor(z / 146097);
   const ofEra = z - era * 146097;
-  const year = Math.floor((ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36524) - Math.floor(ofEra / 146096)) / 365);
+  const year = Math.floor(
+    (ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36524) - Math.floor(ofEra / 146096)) / 365,
+  );
   const ofYear = ofEra - (365 * year + Math.floor(year / 4) - Math.floor(year / 100));
   const shiftedMonth = Math.floor((5 * ofYear + 2) / 153);
   const day = ofYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1;
@@ -43,13 +45,19 @@ export function dayOf(text) {
 
 // A category's value as text: 3, 3.0 and "3" are one value.
 export function levelText(value) {
-  if (value instanceof Numeral) return value.whole ? String(BigInt(value.text)) : Number.isInteger(value.value) ? String(BigInt(value.value)) : value.text;
+  if (value instanceof Numeral)
+    return value.whole
+      ? String(BigInt(value.text))
+      : Number.isInteger(value.value)
+        ? String(BigInt(value.value))
+        : value.text;
   return typeof value === "boolean" || typeof value === "number" ? String(value) : value;
 }
 
 function column(name, form) {
   const type = form instanceof Map ? form.get("type") : null;
-  if (!KINDS.includes(type)) throw new Refusal("unknown", `column "${name}" is of a type that this device does not know`);
+  if (!KINDS.includes(type))
+    throw new Refusal("unknown", `column "${name}" is of a type that this device does not know`);
   const drops = form.get("drop_missing") === true;
   const missing = form.get("missing");
   if (type === "boolean") return { type, drops, missing: missing === true, facts: flagFacts() };
@@ -64,9 +72,20 @@ function column(name, form) {
   }
   if (type === "date") {
     const [first, last, none] = ["first", "last", "missing"].map((key) => dayOf(form.get(key)));
-    if (first === null || last === null || none === null) throw new Refusal("form", `column "${name}" needs its first and last day`);
+    if (first === null || last === null || none === null)
+      throw new Refusal("form", `column "${name}" needs its first and last day`);
     const [low, high] = [0n, BigInt(last - first)];
-    return { type, drops, first, last, bits: 0, low, high, missing: BigInt(none - first), facts: numberFacts(0, [low], [high], false) };
+    return {
+      type,
+      drops,
+      first,
+      last,
+      bits: 0,
+      low,
+      high,
+      missing: BigInt(none - first),
+      facts: numberFacts(0, [low], [high], false),
+    };
   }
   const [low, high, none] = ["low", "high", "missing"].map((key) => exactly(form.get(key)));
   const largest = most(...[low, high].map((bound) => (type === "integer" ? absolute(bound.n) : 0n)));
@@ -77,14 +96,26 @@ function column(name, form) {
       : REAL_BITS - binaryExponent(Math.max(Math.abs(lowest), Math.abs(highest)));
   const ends = [low, high].map((bound) => truncatedTo(bound, bits));
   const known = numberFacts(bits, [ends[0]], [ends[1]], type === "real" || bits < 0);
-  return { type, drops, bits, low: low.n, high: high.n, lowest, highest, missing: none, given: form.get("missing"), facts: known };
+  return {
+    type,
+    drops,
+    bits,
+    low: low.n,
+    high: high.n,
+    lowest,
+    highest,
+    missing: none,
+    given: form.get("missing"),
+    facts: known,
+  };
 }
 
 // The columns by name, and the hash by which items name their schema.
 export function schemaOf(form) {
   const columns = form instanceof Map ? form.get("columns") : null;
   if (!(columns instanceof Map) || columns.size === 0) throw new Refusal("form", "a schema has columns");
-  if (form.has("unit")) throw new Refusal("unknown", "this device reports on one row: its schema has no unit of several");
+  if (form.has("unit"))
+    throw new Refusal("unknown", "this device reports on one row: its schema has no unit of several");
   const read = new Map([...columns].map(([name, kind]) => [name, column(name, kind)]));
   return { columns: read, hash: digest(dumped(form)) };
 }
@@ -129,7 +160,9 @@ export function encoded(kind, answer) {
       return [kind.bits < 0 ? truncatedTo({ n: whole, d: 1n }, kind.bits) : whole];
     }
     default: {
-      const number = isMissing(answer) ? kind.given.value : Math.min(Math.max(Number(answer), kind.lowest), kind.highest);
+      const number = isMissing(answer)
+        ? kind.given.value
+        : Math.min(Math.max(Number(answer), kind.lowest), kind.highest);
       return [BigInt(Math.trunc(number * powerOfTwo(kind.bits)))];
     }
   }

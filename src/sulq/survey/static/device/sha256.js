@@ -74,4 +74,6 @@ export function sha256(bytes) {
 
 // The hash of a text in hexadecimal, as sulq.wire.digest writes it.
 export const digest = (text) =>
-  sha256(utf8(text)).map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  sha256(utf8(text))
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");

@@ -1,8 +1,34 @@
 // Sums, products, vectors, and what depends on a condition or on public bounds. Each node says the same as its twin in sulq/queries.
 
 import { Refusal } from "./json.js";
-import { EXACT, EXACT_BITS, LIMIT_BITS, checkWidth, commonBits, corners, factors, joined, numberFacts, onGrid, squareOfSum, widened } from "./facts.js";
-import { atMost, binaryExponent, bitLength, exactly, fraction, least, leastOf, most, mostOf, powerOfTwo, truncatedTo, wholeNumber } from "./rational.js";
+import {
+  EXACT,
+  EXACT_BITS,
+  LIMIT_BITS,
+  checkWidth,
+  commonBits,
+  corners,
+  factors,
+  joined,
+  numberFacts,
+  onGrid,
+  squareOfSum,
+  widened,
+} from "./facts.js";
+import {
+  atMost,
+  binaryExponent,
+  bitLength,
+  exactly,
+  fraction,
+  least,
+  leastOf,
+  most,
+  mostOf,
+  powerOfTwo,
+  truncatedTo,
+  wholeNumber,
+} from "./rational.js";
 import { conditionOf, define, numberOf } from "./expressions.js";
 import { columnOf } from "./schema.js";
 
@@ -27,10 +53,16 @@ define(
     const sides = [node.left, node.right].map((side) => numberOf(side, schema));
     const bits = commonBits(sides);
     const [a, b] = sidesOf(...sides, bits);
-    return numberFacts(bits, a.low.map((x, i) => x + b.low[i]), a.high.map((x, i) => x + b.high[i]), a.rounded || b.rounded, {
-      norm1: a.norm1 + b.norm1,
-      square: squareOfSum(a.square, b.square),
-    });
+    return numberFacts(
+      bits,
+      a.low.map((x, i) => x + b.low[i]),
+      a.high.map((x, i) => x + b.high[i]),
+      a.rounded || b.rounded,
+      {
+        norm1: a.norm1 + b.norm1,
+        square: squareOfSum(a.square, b.square),
+      },
+    );
   },
   (node, row) => {
     const { bits, width } = numberOf(node, row.schema);
@@ -39,7 +71,8 @@ define(
   },
 );
 
-export const productFactors = (node, schema) => factors(numberOf(node.left, schema), numberOf(node.right, schema));
+export const productFactors = (node, schema) =>
+  factors(numberOf(node.left, schema), numberOf(node.right, schema));
 
 define(
   "multiply",
@@ -51,15 +84,24 @@ define(
     const ends = a.low.map((low, i) => corners(low, a.high[i], b.low[i], b.high[i]));
     const same = node.left.text === node.right.text;
     const low = ends.map(([end], i) => (same ? most(a.low[i] < 0n && a.high[i] > 0n ? 0n : end, 0n) : end));
-    return numberFacts(a.bits + b.bits, low, ends.map(([, end]) => end), a.rounded || b.rounded, {
-      norm1: least(a.magnitude * b.norm1, b.magnitude * a.norm1),
-      square: least(a.magnitude ** 2n * b.square, b.magnitude ** 2n * a.square),
-    });
+    return numberFacts(
+      a.bits + b.bits,
+      low,
+      ends.map(([, end]) => end),
+      a.rounded || b.rounded,
+      {
+        norm1: least(a.magnitude * b.norm1, b.magnitude * a.norm1),
+        square: least(a.magnitude ** 2n * b.square, b.magnitude ** 2n * a.square),
+      },
+    );
   },
   (node, row) => {
     const [left, right] = productFactors(node, row.schema);
     const width = Math.max(left.width, right.width);
-    const [a, b] = [spread(row.number(node.left, left.bits), width), spread(row.number(node.right, right.bits), width)];
+    const [a, b] = [
+      spread(row.number(node.left, left.bits), width),
+      spread(row.number(node.right, right.bits), width),
+    ];
     return a.map((x, i) => x * b[i]);
   },
 );
@@ -84,7 +126,12 @@ function nearestWhole(x) {
 
 function scaledFacts(known) {
   const top = known.low.map((low, i) => (low < known.high[i] ? BigInt(TOP) : 0n));
-  return numberFacts(FEATURE_BITS, top.map((each) => -each), top, true);
+  return numberFacts(
+    FEATURE_BITS,
+    top.map((each) => -each),
+    top,
+    true,
+  );
 }
 
 // The public interval of each coordinate brought to ±TOP; the same roundings as in NumPy, one by one.
@@ -97,8 +144,11 @@ function scaledValues(values, known) {
   });
 }
 
-define("scaled", INNER, (node, schema) => scaledFacts(numberOf(node.inner, schema)), (node, row) =>
-  scaledValues(row.number(node.inner), numberOf(node.inner, row.schema)),
+define(
+  "scaled",
+  INNER,
+  (node, schema) => scaledFacts(numberOf(node.inner, schema)),
+  (node, row) => scaledValues(row.number(node.inner), numberOf(node.inner, row.schema)),
 );
 
 function featureFacts(node, schema) {
@@ -121,14 +171,18 @@ define(
 function clippedGrid(node, schema) {
   const inner = numberOf(node.inner, schema);
   const wanted = FEATURE_BITS - binaryExponent(node.bound.value) - inner.bits;
-  const finer = onGrid(inner, inner.bits + Math.max(0, Math.min(wanted, LIMIT_BITS - bitLength(inner.magnitude))));
+  const finer = onGrid(
+    inner,
+    inner.bits + Math.max(0, Math.min(wanted, LIMIT_BITS - bitLength(inner.magnitude))),
+  );
   return factors(finer, finer, inner.width, EXACT_BITS)[1];
 }
 
 // A bound in steps of a grid; no vector is longer than EXACT anyway.
 function boundOn(node, bits) {
   const exact = exactly(node.bound);
-  const steps = bits >= 0 ? fraction(exact.n << BigInt(bits), exact.d) : fraction(exact.n, exact.d << BigInt(-bits));
+  const steps =
+    bits >= 0 ? fraction(exact.n << BigInt(bits), exact.d) : fraction(exact.n, exact.d << BigInt(-bits));
   return atMost(steps, fraction(EXACT)) ? steps : fraction(EXACT);
 }
 
@@ -145,7 +199,10 @@ define(
       inner.low.map((low, i) => most(least(low, 0n), -furthest[i])),
       inner.high.map((high, i) => least(most(high, 0n), furthest[i])),
       true,
-      { norm1: node.norm === 1 ? least(inner.norm1, down) : inner.norm1, square: least(inner.square, square) },
+      {
+        norm1: node.norm === 1 ? least(inner.norm1, down) : inner.norm1,
+        square: least(inner.square, square),
+      },
     );
   },
   (node, row) => {
@@ -153,13 +210,16 @@ define(
     const values = row.number(node.inner, bits).map(Number);
     const limit = Math.min(node.bound.value * powerOfTwo(bits), 2 ** 53) * SLACK;
     const length =
-      node.norm === 1 ? values.reduce((sum, x) => sum + Math.abs(x), 0) : Math.sqrt(values.reduce((sum, x) => sum + x * x, 0));
+      node.norm === 1
+        ? values.reduce((sum, x) => sum + Math.abs(x), 0)
+        : Math.sqrt(values.reduce((sum, x) => sum + x * x, 0));
     const share = length > limit ? limit / Math.max(length, 1) : 1;
     return values.map((x) => BigInt(Math.trunc(x * share)));
   },
   (node) => {
     node.norm = wholeNumber(node.order, "the order of a norm", 1, 2);
-    if (exactly(node.bound).n <= 0n || node.bound.value > 1e200) throw new Refusal("form", "a norm is clipped to a positive number");
+    if (exactly(node.bound).n <= 0n || node.bound.value > 1e200)
+      throw new Refusal("form", "a norm is clipped to a positive number");
   },
 );
 
@@ -169,7 +229,13 @@ define(
   (node, schema) => {
     conditionOf(node.condition, schema);
     const { bits, low, high, rounded, norm1, square } = numberOf(node.inner, schema);
-    return numberFacts(bits, low.map((x) => least(x, 0n)), high.map((x) => most(x, 0n)), rounded, { norm1, square });
+    return numberFacts(
+      bits,
+      low.map((x) => least(x, 0n)),
+      high.map((x) => most(x, 0n)),
+      rounded,
+      { norm1, square },
+    );
   },
   (node, row) => row.number(node.inner).map((x) => (row.condition(node.condition) ? x : 0n)),
 );
@@ -182,10 +248,16 @@ define(
     const sides = [node.then, node.otherwise].map((side) => numberOf(side, schema));
     const bits = commonBits(sides);
     const [a, b] = sidesOf(...sides, bits);
-    return numberFacts(bits, a.low.map((x, i) => least(x, b.low[i])), a.high.map((x, i) => most(x, b.high[i])), a.rounded || b.rounded, {
-      norm1: most(a.norm1, b.norm1),
-      square: most(a.square, b.square),
-    });
+    return numberFacts(
+      bits,
+      a.low.map((x, i) => least(x, b.low[i])),
+      a.high.map((x, i) => most(x, b.high[i])),
+      a.rounded || b.rounded,
+      {
+        norm1: most(a.norm1, b.norm1),
+        square: most(a.square, b.square),
+      },
+    );
   },
   (node, row) => {
     const { bits, width } = numberOf(node, row.schema);
@@ -210,7 +282,13 @@ define(
     const [low, high] = clipBounds(node, schema);
     const [lows, highs] = [inner.low, inner.high].map((side) => side.map((x) => least(most(x, low), high)));
     const shrinks = low <= 0n && high >= 0n;
-    return numberFacts(inner.bits, lows, highs, inner.rounded, shrinks ? { norm1: inner.norm1, square: inner.square } : {});
+    return numberFacts(
+      inner.bits,
+      lows,
+      highs,
+      inner.rounded,
+      shrinks ? { norm1: inner.norm1, square: inner.square } : {},
+    );
   },
   (node, row) => {
     const [low, high] = clipBounds(node, row.schema);

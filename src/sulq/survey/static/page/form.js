@@ -9,14 +9,26 @@ const idOf = (question, part) => `q-${question.name}-${part}`;
 function choice(question, type, value, text, answers, column) {
   const id = idOf(question, `choice-${value}`);
   const checked = type === "checkbox" ? answers.get(column) === true : answers.get(column) === value;
-  return element("label", { class: "choice", for: id }, element("input", { type, id, name: `q-${column}`, value: String(value), checked }), element("span", {}, text));
+  return element(
+    "label",
+    { class: "choice", for: id },
+    element("input", { type, id, name: `q-${column}`, value: String(value), checked }),
+    element("span", {}, text),
+  );
 }
 
 function fieldsOf(question, language, answers) {
   const { name, kind } = question;
   const text = (each) => language.of(each.text);
-  if (kind === "yes-no") return [choice(question, "radio", true, language.say("yes"), answers, name), choice(question, "radio", false, language.say("no"), answers, name)];
-  if (kind === "several-of") return question.choices.map((each) => choice(question, "checkbox", each.value, text(each), answers, `${name}.${each.value}`));
+  if (kind === "yes-no")
+    return [
+      choice(question, "radio", true, language.say("yes"), answers, name),
+      choice(question, "radio", false, language.say("no"), answers, name),
+    ];
+  if (kind === "several-of")
+    return question.choices.map((each) =>
+      choice(question, "checkbox", each.value, text(each), answers, `${name}.${each.value}`),
+    );
   if (kind === "number") {
     const { low, high, step, unit } = question;
     const input = element("input", {
@@ -29,18 +41,38 @@ function fieldsOf(question, language, answers) {
       value: answers.get(name) ?? null,
       "aria-label": language.of(question.text),
     });
-    const range = element("p", { class: "help", id: idOf(question, "range") }, language.say("from_to", { low, high }));
+    const range = element(
+      "p",
+      { class: "help", id: idOf(question, "range") },
+      language.say("from_to", { low, high }),
+    );
     return [range, element("div", { class: "number" }, input, unit ? element("span", {}, unit) : null)];
   }
-  if (question.choices.length <= MANY) return question.choices.map((each) => choice(question, "radio", each.value, text(each), answers, name));
-  const options = question.choices.map((each) => element("option", { value: each.value, selected: answers.get(name) === each.value }, text(each)));
-  return [element("select", { id: idOf(question, "select"), "aria-label": language.of(question.text) }, element("option", { value: "" }, language.say("choose")), ...options)];
+  if (question.choices.length <= MANY)
+    return question.choices.map((each) => choice(question, "radio", each.value, text(each), answers, name));
+  const options = question.choices.map((each) =>
+    element("option", { value: each.value, selected: answers.get(name) === each.value }, text(each)),
+  );
+  return [
+    element(
+      "select",
+      { id: idOf(question, "select"), "aria-label": language.of(question.text) },
+      element("option", { value: "" }, language.say("choose")),
+      ...options,
+    ),
+  ];
 }
 
 // One question as a group of fields.
 export function fieldset(question, language, answers) {
   const [help, wrong] = [idOf(question, "help"), idOf(question, "wrong")];
-  const described = [question.help ? help : null, question.kind === "number" ? idOf(question, "range") : null, wrong].filter(Boolean).join(" ");
+  const described = [
+    question.help ? help : null,
+    question.kind === "number" ? idOf(question, "range") : null,
+    wrong,
+  ]
+    .filter(Boolean)
+    .join(" ");
   return element(
     "fieldset",
     { id: idOf(question, "group"), "aria-describedby": described, tabindex: "-1" },
@@ -56,7 +88,12 @@ function answered(question, form, language) {
   const group = form.querySelector(`#${CSS.escape(idOf(question, "group"))}`);
   const { name, kind, low, high } = question;
   if (kind === "several-of") {
-    return { pairs: [...group.querySelectorAll("input")].map((box, i) => [`${name}.${question.choices[i].value}`, box.checked]) };
+    return {
+      pairs: [...group.querySelectorAll("input")].map((box, i) => [
+        `${name}.${question.choices[i].value}`,
+        box.checked,
+      ]),
+    };
   }
   if (kind === "number") {
     const value = group.querySelector("input").valueAsNumber;
@@ -78,7 +115,8 @@ export function read(questions, form, language) {
     place.hidden = wrong === undefined;
     place.textContent = wrong ?? "";
     const group = form.querySelector(`#${CSS.escape(idOf(question, "group"))}`);
-    for (const input of group.querySelectorAll("input, select")) input.setAttribute("aria-invalid", String(wrong !== undefined));
+    for (const input of group.querySelectorAll("input, select"))
+      input.setAttribute("aria-invalid", String(wrong !== undefined));
     if (wrong !== undefined) first ??= group;
     for (const [column, answer] of pairs ?? []) answers.set(column, answer);
   }

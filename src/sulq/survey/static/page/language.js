@@ -51,7 +51,8 @@ export class Language {
 
   apply() {
     document.documentElement.lang = this.name;
-    for (const place of document.querySelectorAll("[data-words]")) place.textContent = this.say(place.dataset.words);
+    for (const place of document.querySelectorAll("[data-words]"))
+      place.textContent = this.say(place.dataset.words);
     const place = document.getElementById("languages");
     const chosen = document.activeElement?.dataset?.language;
     place.hidden = this.among.length < 2;
@@ -60,7 +61,13 @@ export class Language {
       ...this.among.map((name) =>
         element(
           "button",
-          { type: "button", lang: name, "data-language": name, "aria-pressed": String(name === this.name), onclick: () => this.choose(name) },
+          {
+            type: "button",
+            lang: name,
+            "data-language": name,
+            "aria-pressed": String(name === this.name),
+            onclick: () => this.choose(name),
+          },
           WORDS[name]?.name ?? name,
         ),
       ),

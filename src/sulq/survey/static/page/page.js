@@ -5,6 +5,7 @@ import { BrowserStorage } from "../device/storage.js";
 import { leftOf } from "../device/ledger.js";
 import { element, show } from "./dom.js";
 import { fieldset, filled, read } from "./form.js";
+import { keepAnswers, keptAnswers, text } from "./kept.js";
 import { Language } from "./language.js";
 import { flush, prepared, queue } from "./sending.js";
 import { told } from "./told.js";
@@ -12,27 +13,22 @@ import { told } from "./told.js";
 const [view, status] = ["view", "status"].map((id) => document.getElementById(id));
 // Seconds: between two looks at what is open at least, before what is queued is tried again, and at most.
 const [SOONEST, SOON, RAREST] = [2, 2, 60];
-const state = { survey: null, device: null, storage: null, round: null, language: null, answers: null, drawn: null, shown: null, poll: 60, queued: false, resending: null };
+const state = {
+  survey: null,
+  device: null,
+  storage: null,
+  round: null,
+  language: null,
+  answers: null,
+  drawn: null,
+  shown: null,
+  poll: 60,
+  queued: false,
+  resending: null,
+};
 
 const say = (word, values) => state.language.say(word, values);
 const invitation = () => decodeURIComponent(location.hash.slice(1)) || null;
-const answersKey = () => `answers ${state.survey.id}`;
-
-async function text(path) {
-  const response = await fetch(path, { credentials: "omit", cache: "no-store" });
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return response.text();
-}
-
-// A person's answers stay on the device, so that it can answer further rounds; they can be deleted there.
-async function keptAnswers() {
-  const kept = await state.storage.change(answersKey(), (record) => ({ record: record ?? { answers: [] }, result: record }));
-  return kept?.answers.length ? new Map(kept.answers) : null;
-}
-
-function keepAnswers(answers) {
-  return state.storage.change(answersKey(), () => ({ record: { answers: [...answers] }, result: null }));
-}
 
 function heading(word) {
   return element("h2", { tabindex: "-1" }, say(word));
@@ -82,13 +78,14 @@ async function tellBudget() {
   const number = ({ n, d }) => state.language.number(Number(n) / Number(d));
   const [left, all] = [number(leftOf(record)), record.ceiling.split("/").map(Number)];
   const kept = say(state.survey.keeps === "tallies" ? "keeps_tallies" : "keeps_reports");
-  document.getElementById("budget").textContent = `${say("left", { left, all: state.language.number(all[0] / (all[1] ?? 1)) })} ${kept}`;
+  document.getElementById("budget").textContent =
+    `${say("left", { left, all: state.language.number(all[0] / (all[1] ?? 1)) })} ${kept}`;
 }
 
 function forgetting() {
   if (state.answers === null) return null;
   const forget = async () => {
-    await keepAnswers(new Map());
+    await keepAnswers(state.storage, state.survey, new Map());
     state.answers = null;
     state.shown = () => notice("forgotten");
     state.shown();
@@ -105,7 +102,7 @@ function questionsView() {
     status.textContent = answers === null ? say("look") : "";
     if (answers === null) return;
     state.answers = answers;
-    await keepAnswers(answers);
+    await keepAnswers(state.storage, survey, answers);
     await draw();
   };
   form.addEventListener("submit", (event) => {
@@ -113,7 +110,11 @@ function questionsView() {
     return guarded(submitted)(event);
   });
   const groups = survey.questions.map((question) => fieldset(question, language, state.answers ?? new Map()));
-  form.append(element("p", { class: "notice" }, say("local")), ...groups, element("div", { class: "buttons" }, element("button", { class: "main" }, say("draw"))));
+  form.append(
+    element("p", { class: "notice" }, say("local")),
+    ...groups,
+    element("div", { class: "buttons" }, element("button", { class: "main" }, say("draw"))),
+  );
   show(view, form);
   state.before = () => {
     state.answers = filled(survey.questions, form, language);
@@ -133,7 +134,11 @@ async function reviewView() {
   present(
     heading("will_send"),
     element("p", {}, say("not_answers")),
-    element("ul", { class: "reports" }, ...drawn.map((each) => told(each, survey.questions, language, device.schema))),
+    element(
+      "ul",
+      { class: "reports" },
+      ...drawn.map((each) => told(each, survey.questions, language, device.schema)),
+    ),
     element("details", {}, element("summary", {}, say("exactly")), element("pre", { id: "exactly" }, body)),
     element("div", { class: "buttons" }, button("send", send, true), button("withhold", withhold)),
   );
@@ -160,7 +165,8 @@ async function outcome() {
   state.shown = () => {
     if (entry.state === "sent") notice("sent", {}, element("p", {}, say("sent_more")), forgetting());
     else if (entry.state === "queued") notice("queued");
-    else if (entry.state === "withheld") notice("withheld", {}, element("div", { class: "buttons" }, button("send", draw)), forgetting());
+    else if (entry.state === "withheld")
+      notice("withheld", {}, element("div", { class: "buttons" }, button("send", draw)), forgetting());
     else if (["used", "unknown"].includes(entry.refused)) notice(entry.refused);
     else if (entry.refused === "closed") notice("round_closed");
     else notice("refused", { why: entry.why });
@@ -174,14 +180,16 @@ async function enter() {
   if (round.state !== "open") {
     const { rounds } = await state.device.record();
     const last = Object.values(rounds).some((entry) => entry.state === "sent");
-    state.shown = () => notice(last ? "sent" : round.state === "closed" ? "closed" : "waiting", {}, forgetting());
+    state.shown = () =>
+      notice(last ? "sent" : round.state === "closed" ? "closed" : "waiting", {}, forgetting());
     return state.shown();
   }
   const { rounds } = await state.device.record();
   const entry = rounds[round.number];
-  state.answers = await keptAnswers();
+  state.answers = await keptAnswers(state.storage, survey);
   // Where one item of many is asked by lot, a link is good for one report in all rounds.
-  const done = round.asks === "one" && survey.invited && Object.values(rounds).some((each) => each.state === "sent");
+  const done =
+    round.asks === "one" && survey.invited && Object.values(rounds).some((each) => each.state === "sent");
   if (done && entry?.state !== "queued") {
     state.shown = () => notice("sent", {}, element("p", {}, say("sent_more")), forgetting());
     return state.shown();
@@ -201,7 +209,13 @@ async function enter() {
     return state.shown();
   }
   if (state.answers !== null) {
-    state.shown = () => notice("further", {}, element("div", { class: "buttons" }, button("answer_further", draw, true)), forgetting());
+    state.shown = () =>
+      notice(
+        "further",
+        {},
+        element("div", { class: "buttons" }, button("answer_further", draw, true)),
+        forgetting(),
+      );
     return state.shown();
   }
   state.shown = questionsView;
@@ -238,7 +252,8 @@ function offline(error) {
 function poll() {
   const later = Math.max(Number(state.poll) || RAREST, SOONEST) * 1000;
   setTimeout(async () => {
-    if (state.shown !== questionsView && state.shown !== reviewView && !state.queued) await guarded(() => look().catch(offline))();
+    if (state.shown !== questionsView && state.shown !== reviewView && !state.queued)
+      await guarded(() => look().catch(offline))();
     poll();
   }, later);
 }

@@ -28,7 +28,10 @@ function dots() {
   const label = say("p_dots", { real, other: draws.length - real });
   const marks = Array.from({ length: DRAWS }, (_, i) => {
     const place = { cx: 12 + 24 * (i % 20), cy: 12 + 24 * Math.floor(i / 20), r: 8 };
-    return drawing("circle", { ...place, class: draws[i] === undefined ? "none" : draws[i] ? "real" : "other" });
+    return drawing("circle", {
+      ...place,
+      class: draws[i] === undefined ? "none" : draws[i] ? "real" : "other",
+    });
   });
   const shownMarks = marks.filter((mark) => mark.getAttribute("class") !== "none");
   return [
@@ -50,11 +53,25 @@ function scale() {
   if (state.estimate !== null) {
     const { estimate, radius } = state.estimate;
     const within = (share) => at(Math.min(Math.max(share, 0), 1));
-    parts.push(drawing("line", { x1: within(estimate - radius), x2: within(estimate + radius), y1: 36, y2: 36, class: "estimate" }));
+    parts.push(
+      drawing("line", {
+        x1: within(estimate - radius),
+        x2: within(estimate + radius),
+        y1: 36,
+        y2: 36,
+        class: "estimate",
+      }),
+    );
     parts.push(drawing("circle", { cx: within(estimate), cy: 36, r: 7, class: "real" }));
-    text = say("p_crowd_result", { estimate: language.number(100 * estimate), radius: language.number(100 * radius, 2) });
+    text = say("p_crowd_result", {
+      estimate: language.number(100 * estimate),
+      radius: language.number(100 * radius, 2),
+    });
   }
-  return [drawing("svg", { viewBox: "0 0 480 80", role: "img", "aria-label": text }, ...parts), element("p", { "aria-live": "polite", id: "estimated" }, text)];
+  return [
+    drawing("svg", { viewBox: "0 0 480 80", role: "img", "aria-label": text }, ...parts),
+    element("p", { "aria-live": "polite", id: "estimated" }, text),
+  ];
 }
 
 function ask() {
@@ -68,7 +85,11 @@ function ask() {
 
 function odds() {
   const lie = Number(liesFor(state.tenths)) / 2 ** 64;
-  const values = { epsilon: language.number(state.tenths / 10), n: language.number(100 * (1 - lie), 3), times: language.number((1 - lie) / lie, 3) };
+  const values = {
+    epsilon: language.number(state.tenths / 10),
+    n: language.number(100 * (1 - lie), 3),
+    times: language.number((1 - lie) / lie, 3),
+  };
   return say("p_odds", values);
 }
 
@@ -101,8 +122,15 @@ function render() {
     ask();
     show(crowd, ...scale());
   };
-  const button = (word, onclick) => element("div", { class: "buttons" }, element("button", { type: "button", class: "main", onclick }, say(word)));
-  const paragraphs = ["p_device_1", "p_device_2", "p_device_3", "p_device_4"].map((word) => element("li", {}, say(word)));
+  const button = (word, onclick) =>
+    element(
+      "div",
+      { class: "buttons" },
+      element("button", { type: "button", class: "main", onclick }, say(word)),
+    );
+  const paragraphs = ["p_device_1", "p_device_2", "p_device_3", "p_device_4"].map((word) =>
+    element("li", {}, say(word)),
+  );
   show(
     view,
     element("p", {}, say("p_intro")),

@@ -5,7 +5,9 @@ const LATER = [408, 429, 500, 502, 503, 504];
 // A name for a post that is nobody's: 144 random bits, so that a post that is sent twice is counted once.
 function ownToken() {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
 }
 
 async function posted(body) {
@@ -32,7 +34,12 @@ const alone = (work) => (navigator.locks ? navigator.locks.request("sulq-survey-
 export function prepared(device, number, invitation) {
   return device.change((record) => {
     const before = record.rounds[number];
-    const entry = { tries: 0, ...before, state: "drawn", invitation: invitation ?? before.invitation ?? ownToken() };
+    const entry = {
+      tries: 0,
+      ...before,
+      state: "drawn",
+      invitation: invitation ?? before.invitation ?? ownToken(),
+    };
     return { record: { ...record, rounds: { ...record.rounds, [number]: entry } }, result: entry };
   });
 }
@@ -58,7 +65,11 @@ export function flush(device) {
       if (status === 0 || LATER.includes(status)) continue;
       // A link that is used after an answer got lost was used by this very report.
       const counted = accepted === true || (refused === "used" && entry.tries > 0);
-      await device.mark(number, counted ? "sent" : "refused", counted ? {} : { refused: refused ?? "malformed", why: why ?? String(status) });
+      await device.mark(
+        number,
+        counted ? "sent" : "refused",
+        counted ? {} : { refused: refused ?? "malformed", why: why ?? String(status) },
+      );
     }
     return (await device.record()).rounds;
   });
