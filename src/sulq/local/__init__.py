@@ -6,13 +6,14 @@
 from sulq.local.best import best_randomizer
 from sulq.local.blocks import DesignResponse
 from sulq.local.coordinates import CoordinateReport
-from sulq.local.device import Device
+from sulq.local.device import Device, PersonalDevice
 from sulq.local.digits import Digits, digits
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.item import Item, item_of
 from sulq.local.kary import KaryResponse
 from sulq.local.keyed import KeyedReport
 from sulq.local.laplace import LaplaceReport
+from sulq.local.lifetime import Lifetime
 from sulq.local.lr import LocalRandomness
 from sulq.local.onebit import OneBitReport
 from sulq.local.paper import PaperReport
@@ -44,10 +45,12 @@ __all__ = [
     "Keyed",
     "KeyedReport",
     "LaplaceReport",
+    "Lifetime",
     "LocalRandomness",
     "OneBitReport",
     "OneOf",
     "PaperReport",
+    "PersonalDevice",
     "PiecewiseReport",
     "Questionnaire",
     "RandomizedResponse",
