@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -23,8 +24,11 @@ from sulq.survey.messages import STATUS, WHY, gathered_of, round_form, sent_of
 from sulq.survey.results_page import results_page
 from sulq.wire import canonical, of_json, one_line
 
+FOLDER = Path(__file__).parent
 BODY, GATHERED = 2**16, 2**22
 """Bytes that a device, and a gateway, may send at once."""
+SECONDS = 30
+"""How long a post may take to arrive."""
 FRESH = 0.25
 """Seconds for which what is open is remembered."""
 POLICY = (
@@ -49,7 +53,7 @@ def app_of(collector: Collector, public_results: bool = False) -> ASGIApp:
         public_results: whether everybody may see the results while people answer.
     """
     intake = Intake(collector.accept)
-    opened = Remembered(lambda: canonical(round_form(collector)).encode(), FRESH)
+    opened = Remembered(lambda: _in_order(round_form(collector)), FRESH, lambda: collector.changes)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -72,28 +76,32 @@ class Remembered:
     Args:
         make: makes them.
         seconds: how long they are good for.
+        version: what changes when they are to be made anew at once.
 
-    >>> asyncio.run(Remembered(lambda: b"x", seconds=1).get())
+    >>> asyncio.run(Remembered(lambda: b"x", seconds=1, version=lambda: 0).get())
     b'x'
     """
 
-    def __init__(self, make: Callable[[], bytes], seconds: float) -> None:
+    def __init__(self, make: Callable[[], bytes], seconds: float, version: Callable[[], int]) -> None:
         self._make = make
         self._seconds = seconds
-        self._made: tuple[float, bytes] = (float("-inf"), b"")
+        self._version = version
+        self._made: tuple[float, int, bytes] = (float("-inf"), 0, b"")
         self._turn = asyncio.Lock()
 
     async def get(self) -> bytes:
         """The bytes."""
         async with self._turn:
-            if time.monotonic() - self._made[0] > self._seconds:
-                self._made = (time.monotonic(), await asyncio.to_thread(self._make))
-            return self._made[1]
+            at, version, made = self._made
+            if time.monotonic() - at > self._seconds or version != self._version():
+                at, version = time.monotonic(), self._version()
+                made = await asyncio.to_thread(self._make)
+                self._made = (at, version, made)
+            return made
 
 
 def _add_public_routes(app: FastAPI, collector: Collector, opened: Remembered, public_results: bool) -> None:
-    survey = canonical(collector.survey.form()).encode()
-    folder = files("sulq.survey")
+    survey = _in_order(collector.survey.form())
 
     @app.get("/survey.json")
     async def survey_json() -> Response:
@@ -118,7 +126,7 @@ def _add_public_routes(app: FastAPI, collector: Collector, opened: Remembered, p
 
     def template(name: str) -> Callable[[], Awaitable[Response]]:
         async def page() -> Response:
-            file = folder / "templates" / name
+            file = FOLDER / "templates" / name
             if not file.is_file():
                 raise HTTPException(404)
             return Response(file.read_text(encoding="utf-8"), media_type="text/html")
@@ -130,12 +138,12 @@ def _add_public_routes(app: FastAPI, collector: Collector, opened: Remembered, p
 
     @app.get("/worker.js")
     async def worker() -> Response:
-        file = folder / "static" / "worker.js"
+        file = FOLDER / "static" / "worker.js"
         if not file.is_file():
             raise HTTPException(404)
         return Response(file.read_bytes(), media_type="text/javascript")
 
-    app.mount("/static", StaticFiles(packages=[("sulq.survey", "static")], check_dir=False))
+    app.mount("/static", StaticFiles(directory=FOLDER / "static", check_dir=False))
 
     @app.exception_handler(HTTPException)
     async def nothing(_: Request, error: HTTPException) -> Response:
@@ -193,12 +201,20 @@ class Outside:
         return 200, {"outcomes": await asyncio.gather(*map(self._intake.submit, sent))}
 
 
+def _in_order(form: dict[str, Any]) -> bytes:
+    """JSON in the order of the form: a device works out the hash of the schema from it."""
+    return json.dumps(form, separators=(",", ":"), allow_nan=False).encode()
+
+
 async def _answered(receive: Receive, reader: Reader, most: int) -> tuple[int, Any]:
     """The status and the answer to a post."""
-    body = b""
-    more = True
+    body, more = b"", True
+    deadline = time.monotonic() + SECONDS
     while more:
-        message = await receive()
+        try:
+            message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
+        except TimeoutError:
+            return 408, {"refused": "too slow", "why": f"a post may take {SECONDS} seconds to arrive"}
         if message["type"] == "http.disconnect":
             return 400, {"refused": "malformed", "why": "the connection ended"}
         body += message.get("body", b"")

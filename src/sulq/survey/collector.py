@@ -16,6 +16,7 @@ from typing import Any, Literal
 from sulq.local.questionnaire import Questionnaire
 from sulq.survey.asking import items_of
 from sulq.survey.database import SurveyDatabase, database_at
+from sulq.survey.devices import refuse_unknown
 from sulq.survey.file import SurveyFile
 from sulq.survey.kept import KeptRound, KeptTally, Sent, add_reports, token_hash
 from sulq.survey.tables import make_tables
@@ -58,6 +59,8 @@ class Collector:
         self._clock = clock
         self._database: SurveyDatabase = database_at(survey.store)
         self._rounds: dict[int, KeptRound] = {}
+        self.changes = 0
+        """How often something was counted here: what was read before may have changed since."""
         try:
             make_tables(self._database, survey.id)
             asked = items_of(survey)
@@ -71,6 +74,12 @@ class Collector:
     def close(self) -> None:
         """Let go of the store."""
         self._database.close()
+
+    def __enter__(self) -> Collector:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def now(self) -> datetime:
         """The time."""
@@ -106,6 +115,8 @@ class Collector:
             fills: whether the round closes once every item has its people.
             deadline: when it closes.
         """
+        for item in asked.items:
+            refuse_unknown(item)
         ends = None if deadline is None else deadline.isoformat()
         with self._database.transaction(write=True) as database:
             there = database.all("SELECT * FROM rounds WHERE run = ? AND question = ?", (run, question))
@@ -119,6 +130,16 @@ class Collector:
     def round(self, number: int) -> KeptRound | None:
         """The round with a number, None if there is none."""
         rows = self._database.all("SELECT * FROM rounds WHERE number = ?", (number,))
+        return KeptRound.of(rows[0]) if rows else None
+
+    def found(self, run: str, question: str) -> KeptRound | None:
+        """The round that a run opened before, None if it did not.
+
+        Args:
+            run: the name of the run.
+            question: names the round within the run.
+        """
+        rows = self._database.all("SELECT * FROM rounds WHERE run = ? AND question = ?", (run, question))
         return KeptRound.of(rows[0]) if rows else None
 
     def rounds(self) -> list[KeptRound]:
@@ -183,6 +204,7 @@ class Collector:
             for number in sorted(by_round):
                 self._accept_round(database, number, by_round[number], sent, outcomes)
             self._count_refusals(database, outcomes)
+        self.changes += 1
         return outcomes
 
     def _accept_round(
@@ -198,7 +220,9 @@ class Collector:
             for place in places:
                 outcomes[place] = "closed"
             return
-        kept = self._known(number)
+        there = self.round(number) if number not in self._rounds else self._rounds[number]
+        assert there is not None
+        kept = self.remembered(there)
         items = kept.items
         wellformed = [place for place in places if self._fits(sent[place], kept)]
         for place, outcome in self._claimed(database, number, wellformed, sent).items():
@@ -225,13 +249,13 @@ class Collector:
             if kept.is_full(counts):
                 database.run("UPDATE rounds SET state = 'closed' WHERE number = ?", (number,))
 
-    def _known(self, number: int) -> KeptRound:
-        """A round whose questions do not change, remembered. Its state does, and is read elsewhere."""
-        if number not in self._rounds:
-            kept = self.round(number)
-            assert kept is not None
-            self._rounds[number] = kept
-        return self._rounds[number]
+    def remembered(self, kept: KeptRound) -> KeptRound:
+        """A round with what was worked out about its questions. Its state is that of an earlier time.
+
+        Args:
+            kept: the round.
+        """
+        return self._rounds.setdefault(kept.number, kept)
 
     def _fits(self, sent: Sent, kept: KeptRound) -> bool:
         """Whether each item that should be reported on is, once, and nothing else."""

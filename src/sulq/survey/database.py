@@ -98,7 +98,8 @@ class SqliteDatabase(SurveyDatabase):
             raise SulqError(f"cannot keep a survey in {path}: {error}") from None
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
+        with self._turns:  # lest a reader sees what another thread has not committed yet
+            return self._connection.execute(statement, values).fetchall()
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> int:
         return self._connection.execute(statement, values).rowcount
@@ -136,7 +137,8 @@ class PostgresDatabase(SurveyDatabase):
         self._connection: Connection[Any] = self._connected()
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return list(self._connection.execute(statement.replace("?", "%s").encode(), values).fetchall())
+        with self._turns:
+            return list(self._connection.execute(statement.replace("?", "%s").encode(), values).fetchall())
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> int:
         return self._connection.execute(statement.replace("?", "%s").encode(), values).rowcount

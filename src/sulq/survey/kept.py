@@ -74,6 +74,13 @@ class KeptRound:
             planned[item.key] += people
         return planned
 
+    @cached_property
+    def forms(self) -> dict[str, dict[str, Any]]:
+        """The items as devices read them."""
+        return {
+            key: {"item": item.form(), "randomizer": item.randomizer.form} for key, item in self.items.items()
+        }
+
     def is_full(self, received: dict[str, int]) -> bool:
         """Whether every item has its people."""
         return all(received.get(key, 0) >= people for key, people in self.planned.items())

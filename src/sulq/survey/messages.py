@@ -90,7 +90,7 @@ def round_form(collector: Collector) -> dict[str, Any]:
     return {
         "round-open": VERSION,
         "survey": survey.id,
-        "number": None if kept is None else kept.number,
+        "number": 0 if kept is None else kept.number,
         "items": _items(collector, kept) if kept is not None and state == "open" else [],
         "asks": "all" if survey.divides == "epsilon" else "one",
         "state": state,
@@ -102,11 +102,8 @@ def _items(collector: Collector, kept: KeptRound) -> list[dict[str, Any]]:
     """The items, and how many people each is still put to: a device draws one with these weights."""
     received = collector.received(kept.number) if kept.fills else {}
     missing = {key: people - received.get(key, 0) for key, people in kept.planned.items()}
-    return [
-        {"item": item.form(), "randomizer": item.randomizer.form, "people": missing[key]}
-        for key, item in kept.items.items()
-        if missing[key] > 0
-    ]
+    forms = collector.remembered(kept).forms
+    return [forms[key] | {"people": people} for key, people in missing.items() if people > 0]
 
 
 _ONE = ["round", "invitation", "reports"]

@@ -118,7 +118,7 @@ def _question(name: str, form: object, languages: tuple[str, ...]) -> SurveyQues
 def _choices(form: object, languages: tuple[str, ...], here: str) -> tuple[SurveyChoice, ...]:
     """Choices are a list of texts, or a table of what each is called and what people read."""
     if isinstance(form, Sequence) and not isinstance(form, str) and all(isinstance(e, str) for e in form):
-        return tuple(SurveyChoice(each, dict.fromkeys(languages, each)) for each in form)
+        return tuple(SurveyChoice(each, dict.fromkeys(languages, str(each))) for each in form)
     if isinstance(form, Mapping):
         return tuple(
             SurveyChoice(value, _words(text, languages, f"choice {value!r} in {here}"))
