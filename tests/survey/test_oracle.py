@@ -86,7 +86,10 @@ def test_a_tree_is_learned_over_the_wire_and_the_collector_may_be_restarted(tmp_
     with answering(made, crowd, restarts=True):
         tree = learner.learn(oracle)
     exact = learner.learn(everybody.exact())
-    cases = {"married": [True, True, True, False, False, False], "schooling": ["school", "college", "doctor"] * 2}
+    cases = {
+        "married": [True, True, True, False, False, False],
+        "schooling": ["school", "college", "doctor"] * 2,
+    }
     assert tree.predict(cases).tolist() == exact.predict(cases).tolist()
     assert set(tree.predict(cases).tolist()) == {True, False}
     # Everyone sent once: nothing was refused, and what was asked is what came.
@@ -198,9 +201,9 @@ def test_every_learner_learns_over_the_wire(tmp_path: Path, learner: str) -> Non
     everybody = census(made, rows)
     learners: dict[str, Any] = {
         "table": sulq.Table(by=["married"], means=["age"], share="1/2"),
-        "conjunction": sulq.Conjunction("rich", features=["married"]),
-        "kmeans": sulq.KMeans(["age", "hours"], 2, rounds=2),
-        "perceptron": sulq.Perceptron("rich", features=["age", "hours"], rounds=2),
+        "conjunction": sulq.Conjunction("rich", features=["married"], share="1/2"),
+        "kmeans": sulq.KMeans(2, ["age", "hours"]),
+        "perceptron": sulq.Perceptron("rich", features=["age", "hours"], iterations=2),
         "pairs": sulq.Pairs(["married", "schooling", "rich"]),
     }
     with answering(made, Respondents("http://127.0.0.1", everybody, made.epsilon, gathered=500)):

@@ -73,7 +73,7 @@ def diagnose(collector: Collector, number: int = 1, rate: float = RATE) -> list[
         checks += _fit(item, tally, each)
         checks.append(_range(item, tally, each))
         if collector.survey.keeps == "reports":
-            checks += _duplicates(collector, kept, item, each)
+            checks.append(_duplicates(collector, kept, item, each))
     return checks
 
 
@@ -142,27 +142,33 @@ def _range(item: Item, kept: KeptTally, rate: float) -> SurveyCheck:
     return SurveyCheck("possible estimates", item.key, off > radius, words)
 
 
-def _duplicates(collector: Collector, kept: KeptRound, item: Item, rate: float) -> Iterator[SurveyCheck]:
-    """Whether reports coincide more often than draws do: a device that answers twice sends the same."""
+def _duplicates(collector: Collector, kept: KeptRound, item: Item, rate: float) -> SurveyCheck:
+    """Whether a report came too often: a device that answers twice sends the same report again.
+
+    That some c of n reports coincide has a chance of at most (n over c)·p^(c − 1), if no single report is
+    likelier than p for anybody. Below the first c for which that is within the rate, nothing is told.
+    """
     reports = collector.reports(kept.number, item.key)
-    same = sum(times * (times - 1) // 2 for times in Counter(map(canonical, reports)).values())
-    pairs = len(reports) * (len(reports) - 1) / 2
-    most = pairs * _coincidence(item)
-    telling = most / rate <= pairs
-    alarm = telling and same >= max(1.0, most / rate)
-    words = f"{same} pairs of equal reports among {len(reports)}"
-    if not telling:
-        words += ": reports this short coincide by chance, which tells nothing"
-    yield SurveyCheck("equal reports", item.key, alarm, words)
+    n, likeliest = len(reports), _likeliest(item)
+    often = max(Counter(map(canonical, reports)).values(), default=0)
+    limit = next((c for c in range(2, n + 1) if _coincide(n, c, likeliest) <= math.log(rate)), n + 1)
+    words = f"of {n} reports, {often} are the same; {limit} would be too many to have been drawn"
+    if limit > n:
+        words = "reports this short coincide by chance, which tells nothing"
+    return SurveyCheck("equal reports", item.key, often >= limit, words)
 
 
-def _coincidence(item: Item) -> float:
-    """The chance that two people's reports are equal, at most."""
+def _coincide(n: int, c: int, p: float) -> float:
+    """The logarithm of (n over c)·p^(c − 1)."""
+    return math.lgamma(n + 1) - math.lgamma(c + 1) - math.lgamma(n - c + 1) + (c - 1) * math.log(p)
+
+
+def _likeliest(item: Item) -> float:
+    """The chance of the likeliest report, whatever the value is; at most."""
     match item.randomizer:
         case UnaryResponse() as unary:
             own, other = unary.own / ONE, unary.other / ONE
-            bit = other**2 + (1 - other) ** 2
-            return float((own**2 + (1 - own) ** 2) * bit ** (unary.k - 1))
+            return float(max(own, 1 - own) * max(other, 1 - other) ** (unary.k - 1))
         case PiecewiseReport() as piecewise:
             return float(piecewise._each[0])
         case LaplaceReport() as laplace:
