@@ -33,6 +33,7 @@ import serve_timing
 import serving
 import speed
 import sums
+import survey
 import trust
 from sulq.progress import shown
 
@@ -76,6 +77,7 @@ SECTIONS = {
     "serve": serving.section,
     "ledgers": ledgers.section,
     "serve-timing": serve_timing.section,
+    "survey": survey.section,
     "engines": engines.section,
 }
 
