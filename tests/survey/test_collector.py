@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sulq.errors import SulqError
-from sulq.survey import collector as collectors
+from sulq.survey import accepting
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
 from sulq.survey.file import SurveyFile
@@ -75,7 +75,7 @@ def test_a_batch_that_fails_is_undone_and_its_links_stay_good(
             raise OSError
 
         with monkeypatch.context() as patched:
-            patched.setattr(collectors, "add_reports", fails)
+            patched.setattr(accepting, "add_reports", fails)
             with pytest.raises(OSError):
                 collector.accept(sent)
         assert collector.received(1) == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +144,27 @@ def test_a_learner_that_is_run_again_is_given_its_answers_and_nobody_is_asked(tm
     with pytest.raises(BudgetError, match="people"):
         again.ask(round_, "third")
     assert [kept.run for kept in again.collector.rounds()] == ["study", "other"]
+
+
+def test_a_learner_that_is_started_anew_for_every_round_asks_as_many_people_as_one_that_waits(
+    tmp_path: Path,
+) -> None:
+    made = learner_survey(tmp_path, 1000, invited=False)
+    everybody = census(made, 1000)
+    learner, starts = sulq.ID3("rich", features=["married", "schooling"], depth=2), 0
+    with CollectorServer(made, HERE) as server:
+        crowd = Respondents(server.url, everybody, made.epsilon, gathered=500)
+        tree = None
+        while tree is None:
+            starts += 1
+            with suppress(StillOpenError):
+                tree = learner.learn(collected(made, wait=0))
+            crowd.answer()
+        rounds = server.collector.rounds()
+        assert starts == len(rounds) + 1 > 2
+        assert all(kept.planned == server.collector.received(kept.number) for kept in rounds)
+    asked = sum(sum(kept.planned.values()) for kept in rounds)
+    assert asked == crowd.outcomes["accepted"] <= 1000
 
 
 def test_a_round_closes_by_time_once_everything_asked_has_a_report(tmp_path: Path) -> None:

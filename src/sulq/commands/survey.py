@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,17 @@ def _add_before(actions: Any) -> None:
     action.add_argument("file", help=FILE)
     action.add_argument("--picture", metavar="SVG", help="write the drawing there")
     action.set_defaults(run=_plan)
+
+    action = actions.add_parser(
+        "rehearse",
+        help="hold it among made-up people, and see how well it would go",
+        description="Let made-up people, with a device each, answer the survey over HTTP, and print the "
+        "estimates beside what is true of them. Nothing is kept, and the survey itself is not touched.",
+        epilog="example: sulq survey rehearse sick.toml --people 2000",
+    )
+    action.add_argument("file", help=FILE)
+    action.add_argument("--people", type=int, metavar="N", help="how many (default: as many as are expected)")
+    action.set_defaults(run=_rehearse)
 
     action = actions.add_parser(
         "invite",
@@ -152,6 +165,26 @@ def _plan(options: argparse.Namespace, console: Console) -> int:
     return 0 if plan.enough else 1
 
 
+def _rehearse(options: argparse.Namespace, console: Console) -> None:
+    survey = read_survey(options.file)
+    with _needing("rehearse"):
+        from sulq.survey.rehearsing import rehearse
+    rehearsed = rehearse(survey, survey.people if options.people is None else options.people)
+    console.print(results_table(rehearsed.results))
+    for question, off in zip(rehearsed.results.questions, rehearsed.off, strict=True):
+        words = f"{question.asked.name}: off by {off:.3g} at most, and {question.radius:.3g} was promised"
+        console.print(Text(words), soft_wrap=True)
+
+
+@contextmanager
+def _needing(action: str) -> Iterator[None]:
+    """What an action needs is installed, or else it is said what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise SulqError(f"`sulq survey {action}` needs {error.name}: pip install 'sulq[survey]'") from None
+
+
 def _invite(options: argparse.Namespace, console: Console) -> None:
     whole("--people", options.people, 1, MOST_INVITED)
     survey = read_survey(options.file)
@@ -164,11 +197,9 @@ def _invite(options: argparse.Namespace, console: Console) -> None:
 
 def _serve(options: argparse.Namespace, console: Console) -> None:
     survey = read_survey(options.file)
-    try:
+    with _needing("serve"):
         from sulq.serve.logs import log_to
         from sulq.survey.server import CollectorProcesses, CollectorServer, Listening
-    except ModuleNotFoundError as error:
-        raise SulqError(f"`sulq survey serve` needs {error.name}: pip install 'sulq[survey]'") from None
     where = Listening(
         options.host,
         options.port,

@@ -11,22 +11,18 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 from sulq.local.questionnaire import Questionnaire
+from sulq.survey.accepting import Accepting, SentOutcome, closed, count_refusals
 from sulq.survey.asking import items_of
 from sulq.survey.database import SurveyDatabase, database_at
 from sulq.survey.devices import refuse_unknown
 from sulq.survey.file import SurveyFile
-from sulq.survey.kept import KeptRound, KeptTally, Sent, add_reports, token_hash
+from sulq.survey.kept import KeptRound, KeptTally, Sent, token_hash
 from sulq.survey.tables import make_tables
-from sulq.wire import canonical, of_json
+from sulq.wire import of_json
 
-SentOutcome = Literal["accepted", "used", "unknown", "closed", "malformed"]
-SLOT = 600
-"""Seconds in which arrivals are counted together."""
-WHOLE_SURVEY = 0
-"""Where an invitation is for one round of all, it is marked as used under this number."""
 RUN = "survey"
 """The name under which the one round of a survey without a learner is kept."""
 
@@ -201,53 +197,16 @@ class Collector:
         for place, each in enumerate(sent):
             by_round[each.round].append(place)
         with self._database.transaction(write=True) as database:
-            for number in sorted(by_round):
-                self._accept_round(database, number, by_round[number], sent, outcomes)
-            self._count_refusals(database, outcomes)
+            for number, places in sorted(by_round.items()):
+                kept = self._open(database, number)
+                told = (
+                    closed(places) if kept is None else self._accepting(kept).accept(database, sent, places)
+                )
+                for place, outcome in told.items():
+                    outcomes[place] = outcome
+            count_refusals(database, outcomes)
         self.changes += 1
         return outcomes
-
-    def _accept_round(
-        self,
-        database: SurveyDatabase,
-        number: int,
-        places: list[int],
-        sent: Sequence[Sent],
-        outcomes: list[SentOutcome],
-    ) -> None:
-        state = database.all(f"SELECT state FROM rounds WHERE number = ?{database.locking}", (number,))
-        if not state or state[0][0] != "open" or not self.survey.is_open(self._clock()):
-            for place in places:
-                outcomes[place] = "closed"
-            return
-        there = self.round(number) if number not in self._rounds else self._rounds[number]
-        assert there is not None
-        kept = self.remembered(there)
-        items = kept.items
-        wellformed = [place for place in places if self._fits(sent[place], kept)]
-        for place, outcome in self._claimed(database, number, wellformed, sent).items():
-            outcomes[place] = outcome
-        accepted = [place for place in wellformed if outcomes[place] == "accepted"]
-        if not accepted:
-            return
-        by_item: dict[str, list[Any]] = defaultdict(list)
-        for place in accepted:
-            for item, report in sent[place].reports:
-                by_item[item].append(report)
-        for key in sorted(by_item):
-            add_reports(database, number, items[key], by_item[key])
-        if self.survey.keeps == "reports":
-            self._keep(database, number, by_item)
-        slot = int(self._clock().timestamp()) // SLOT
-        database.run(
-            "INSERT INTO arrivals VALUES (?, ?, ?) ON CONFLICT (round, slot) DO UPDATE SET "
-            "people = arrivals.people + excluded.people",
-            (number, slot, len(accepted)),
-        )
-        if kept.fills:
-            counts = dict(database.all("SELECT item, reports FROM tallies WHERE round = ?", (number,)))
-            if kept.is_full(counts):
-                database.run("UPDATE rounds SET state = 'closed' WHERE number = ?", (number,))
 
     def remembered(self, kept: KeptRound) -> KeptRound:
         """A round with what was worked out about its questions. Its state is that of an earlier time.
@@ -257,46 +216,14 @@ class Collector:
         """
         return self._rounds.setdefault(kept.number, kept)
 
-    def _fits(self, sent: Sent, kept: KeptRound) -> bool:
-        """Whether each item that should be reported on is, once, and nothing else."""
-        names = [item for item, _ in sent.reports]
-        if self.survey.divides == "epsilon":
-            return sorted(names) == sorted(kept.items)
-        return len(names) == 1 and names[0] in kept.items
+    def _open(self, database: SurveyDatabase, number: int) -> KeptRound | None:
+        """A round that is open, locked until the transaction ends; None if it is closed, or there is none."""
+        state = database.all(f"SELECT state FROM rounds WHERE number = ?{database.locking}", (number,))
+        if not state or state[0][0] != "open" or not self.survey.is_open(self._clock()):
+            return None
+        kept = self._rounds.get(number) or self.round(number)
+        assert kept is not None
+        return self.remembered(kept)
 
-    def _claimed(
-        self, database: SurveyDatabase, number: int, places: list[int], sent: Sequence[Sent]
-    ) -> dict[int, SentOutcome]:
-        """Mark invitations as used, and say of which that is news."""
-        under = WHOLE_SURVEY if self.survey.divides == "rounds" else number
-        outcomes: dict[int, SentOutcome] = {}
-        for place in places:
-            token = sent[place].token
-            if token is None:
-                outcomes[place] = "unknown" if self.survey.invited else "accepted"
-            elif self.survey.invited and not database.all(
-                "SELECT 1 FROM invitations WHERE hash = ?", (token,)
-            ):
-                outcomes[place] = "unknown"
-            else:
-                claim = "INSERT INTO used VALUES (?, ?) ON CONFLICT DO NOTHING"
-                outcomes[place] = "accepted" if database.run(claim, (under, token)) else "used"
-        return outcomes
-
-    def _keep(self, database: SurveyDatabase, number: int, by_item: dict[str, list[Any]]) -> None:
-        day = f"{self._clock():%Y-%m-%d}"
-        rows = [
-            (secrets.token_hex(16), number, item, day, canonical(report))
-            for item, reports in by_item.items()
-            for report in reports
-        ]
-        database.many("INSERT INTO reports VALUES (?, ?, ?, ?, ?)", sorted(rows))
-
-    @staticmethod
-    def _count_refusals(database: SurveyDatabase, outcomes: Sequence[SentOutcome]) -> None:
-        for kind in sorted({each for each in outcomes if each != "accepted"}):
-            database.run(
-                "INSERT INTO refusals VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET "
-                "times = refusals.times + excluded.times",
-                (kind, outcomes.count(kind)),
-            )
+    def _accepting(self, kept: KeptRound) -> Accepting:
+        return Accepting(self.survey, kept, self._clock())

@@ -22,7 +22,8 @@ from sulq.local.laplace import LaplaceReport
 from sulq.local.piecewise import PiecewiseReport
 from sulq.local.shapes import Ball, Box, Interval
 from sulq.local.unary import UnaryResponse
-from sulq.survey.collector import SLOT, Collector
+from sulq.survey.accepting import SLOT
+from sulq.survey.collector import Collector
 from sulq.survey.kept import KeptRound, KeptTally
 from sulq.survey.law import classes_of
 from sulq.wire import canonical

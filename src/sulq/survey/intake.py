@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
 from sulq.errors import SulqError
-from sulq.survey.collector import SentOutcome
+from sulq.survey.accepting import SentOutcome
 from sulq.survey.kept import Sent
 
 MOST = 1024

@@ -7,7 +7,8 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.local.forms import opened
-from sulq.survey.collector import Collector, SentOutcome
+from sulq.survey.accepting import SentOutcome
+from sulq.survey.collector import Collector
 from sulq.survey.kept import KeptRound, Sent, token_hash
 from sulq.wire import members, versioned
 

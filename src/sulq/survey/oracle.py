@@ -23,7 +23,7 @@ from sulq.local.tally import Tally
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.crowd import ONE_ROUND, Crowd
 from sulq.queries.node import Node
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.row_function_guard import refuse_row_functions
 from sulq.schema import Schema
 from sulq.sources.sums import Sums
@@ -152,6 +152,12 @@ class Collected(Crowd):
                 self.queries += len(round_.queries)
         tallies = self._closed(kept)
         return self.answers(round_, [tallies[item.key] for item in questionnaire.items])
+
+    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
+        """Refuse, with nobody asked, a run of more people than are left; one that goes on is not refused."""
+        if self.collector.found(run, round_.key) is not None:
+            return False
+        return super().afford(round_, run, ahead)
 
     def __reduce__(self) -> NoReturn:
         raise SulqError("a survey is not copied: open the same file again, where its store is")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ from sulq.numbers import Numeric, rational
 from sulq.sources.rows import Rows
 
 PATIENCE = 30.0
+AT_ONCE = 16
+"""How many devices send at the same time."""
 Post = dict[str, Any]
 
 
@@ -119,11 +122,15 @@ class Respondents:
         dealt = np.random.default_rng(secrets.randbits(128)).choice(deck, people, replace=False)
         return [np.flatnonzero(dealt == number) for number in range(len(opened["items"]))]
 
+    def _sent(self, post: Post) -> str:
+        """Send one device's post, and say how it went."""
+        answer = self._client.post("/reports", json={"reports-sent": 1, **post}).json()
+        return "accepted" if answer.get("accepted") else str(answer["refused"])
+
     def _send(self, posts: list[Post]) -> None:
         if self.gathered == 1:
-            for post in posts:
-                answer = self._client.post("/reports", json={"reports-sent": 1, **post}).json()
-                self.outcomes["accepted" if answer.get("accepted") else answer["refused"]] += 1
+            with ThreadPoolExecutor(AT_ONCE) as devices:
+                self.outcomes.update(devices.map(self._sent, posts))
             return
         for start in range(0, len(posts), self.gathered):
             batch = posts[start : start + self.gathered]
