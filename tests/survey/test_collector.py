@@ -139,6 +139,25 @@ def test_if_the_store_fails_everybody_who_shared_the_commit_is_told(tmp_path: Pa
     assert "send again in a minute" in str(told[0])
 
 
+def test_what_one_person_sent_does_not_stop_the_others() -> None:
+    def picky(sent: Any) -> Any:
+        if any(each.token == "bad" for each in sent):
+            raise OSError
+        return ["accepted"] * len(sent)
+
+    async def main() -> list[Any]:
+        intake = Intake(picky)
+        try:
+            waiting = (intake.submit(Sent(1, token, ())) for token in ("good", "bad", "good"))
+            return await asyncio.gather(*waiting, return_exceptions=True)
+        finally:
+            intake.close()
+
+    first, failed, last = asyncio.run(main())
+    assert (first, last) == ("accepted", "accepted")
+    assert isinstance(failed, SulqError)
+
+
 def test_several_processes_need_a_store_in_postgres(tmp_path: Path) -> None:
     with pytest.raises(SulqError, match="name one in Postgres"):
         CollectorProcesses(survey(tmp_path), Listening(port=0), workers=2)

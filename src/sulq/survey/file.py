@@ -19,7 +19,8 @@ DIVIDES: tuple[Divides, ...] = get_args(Divides)
 Keeps = Literal["reports", "tallies"]
 KEEPS: tuple[Keeps, ...] = get_args(Keeps)
 VERSION = 1
-MOST_PEOPLE = 10**12
+MOST_PEOPLE = 2**31 - 1
+"""A device draws which question it answers with these numbers as weights, in 32 bits."""
 
 
 @dataclass(frozen=True)

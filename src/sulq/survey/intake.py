@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
 from sulq.errors import SulqError
+from sulq.serve.logs import note
 from sulq.survey.accepting import SentOutcome
 from sulq.survey.kept import Sent
 
@@ -86,6 +87,11 @@ class Intake:
         try:
             outcomes = self._accept([sent for sent, _ in batch])
         except Exception as error:
+            if len(batch) > 1:  # nothing of it was written, and what one person sent must not stop the others
+                for each in batch:
+                    self._commit([each])
+                return
+            note("failed", error=type(error).__name__)
             outcomes = error
         futures = [future for _, future in batch]
         loop = futures[0].get_loop()

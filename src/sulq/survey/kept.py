@@ -115,8 +115,11 @@ class KeptTally:
     def made_of(cls, item: Item, reports: list[Any]) -> KeptTally:
         """What is kept of these reports on an item."""
         randomizer = item.randomizer
-        profile = class_counts(randomizer, reports)
-        return cls(randomizer.tally(reports, item.key), impossible_among(randomizer, reports), profile)
+        impossible = impossible_among(randomizer, reports)
+        # Possible reports have one shape; among others, lists of the same length would look like a table.
+        received = _apart(reports) if impossible else reports
+        profile = class_counts(randomizer, received)
+        return cls(randomizer.tally(received, item.key), impossible, profile)
 
     def __add__(self, other: KeptTally) -> KeptTally:
         return KeptTally(
@@ -128,6 +131,14 @@ class KeptTally:
         """The numbers of its row."""
         sums, profile = canonical(self.tally.sums.tolist()), canonical(self.profile.tolist())
         return self.tally.reports, sums, self.impossible, profile
+
+
+def _apart(reports: list[Any]) -> NDArray[Any]:
+    """Reports as an array of what each person sent, whatever its shape is."""
+    received = np.empty(len(reports), dtype=object)
+    for place, report in enumerate(reports):
+        received[place] = report
+    return received
 
 
 def add_reports(database: SurveyDatabase, number: int, item: Item, reports: list[Any]) -> None:

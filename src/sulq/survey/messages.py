@@ -10,13 +10,14 @@ from sulq.local.forms import opened
 from sulq.survey.accepting import SentOutcome
 from sulq.survey.collector import Collector
 from sulq.survey.kept import KeptRound, Sent, token_hash
-from sulq.wire import members, versioned
+from sulq.wire import encodable, members, versioned
 
 VERSION = 1
 POLL = 60
 """Seconds after which a device that waits looks again."""
 MOST_GATHERED = 1000
 LONGEST_TOKEN = 200
+LARGEST = 2**53
 STATUS: Mapping[SentOutcome, int] = {
     "accepted": 200, "unknown": 403, "used": 409, "closed": 410, "malformed": 422,
 }  # fmt: skip
@@ -62,7 +63,7 @@ def _sent(given: Mapping[str, Any], survey: str) -> Sent:
     if type(given["round"]) is not int or not 0 < given["round"] < 2**31:
         raise QueryError("round is the number of a round")
     token, reports = given["invitation"], given["reports"]
-    if token is not None and not (isinstance(token, str) and 0 < len(token) <= LONGEST_TOKEN):
+    if token is not None and not (encodable(token) and 0 < len(token) <= LONGEST_TOKEN):
         raise QueryError(f"an invitation is a text of at most {LONGEST_TOKEN} letters, or null")
     if not isinstance(reports, list):
         raise QueryError("reports are a list")
@@ -74,6 +75,9 @@ def _report(form: object) -> tuple[str, Any]:
     numbers = given["numbers"]
     if not isinstance(given["item"], str) or not isinstance(numbers, list) or len(numbers) != 1:
         raise QueryError("a report has the name of its item and the report on one row")
+    cells = numbers[0] if isinstance(numbers[0], list) else numbers
+    if not all(isinstance(cell, int | float) and abs(cell) <= LARGEST for cell in cells):
+        raise QueryError("the report on a row is a number, or a list of numbers, none of them beyond 2^53")
     return given["item"], numbers[0]
 
 
