@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
@@ -18,7 +26,10 @@ from sulq.survey.collector import Collector
 from sulq.survey.file import SurveyFile
 from sulq.survey.intake import Intake
 from sulq.survey.kept import Sent, token_hash
+from sulq.survey.reading import read_survey
+from sulq.survey.respondents import Respondents
 from sulq.survey.server import CollectorProcesses, Listening
+from tests.effort import long
 from tests.postgres import PostgresServer
 from tests.survey.surveys import EVERY_KIND, people, sent_by, survey
 
@@ -161,6 +172,61 @@ def test_what_one_person_sent_does_not_stop_the_others() -> None:
 def test_several_processes_need_a_store_in_postgres(tmp_path: Path) -> None:
     with pytest.raises(SulqError, match="name one in Postgres"):
         CollectorProcesses(survey(tmp_path), Listening(port=0), workers=2)
+
+
+@long
+def test_several_processes_collect_together_and_one_that_is_killed_is_replaced(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    file = tmp_path / "bribes.toml"
+    paid = '[questions.paid]\nkind = "yes-no"\ntext = "Did you?"\n'
+    about = f'title = "x"\nepsilon = 4\npeople = 100\nstore = "{postgres.url()}"\n'
+    file.write_text(f"[survey]\n{about}{paid}", encoding="utf-8")
+    made = read_survey(file)
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "sulq.cli",
+        "survey",
+        "serve",
+        str(file),
+        "--port",
+        str(port),
+        "--workers",
+        "2",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(url)
+        with Collector(made) as collector:
+            links = collector.invite(200)
+            crowd = Respondents(url, people(made, 200), made.epsilon, links)
+            crowd.answer(most=100)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            os.kill(int(children[-1]), signal.SIGKILL)
+            _wait_for(url)
+            while crowd.left:  # a connection to whoever was killed is lost; the link is then tried again
+                with suppress(httpx.TransportError):
+                    crowd.answer(most=20)
+            [(used,)] = collector._database.all("SELECT COUNT(*) FROM used")
+            assert 100 + crowd.outcomes["accepted"] // 2 <= used <= 200
+            assert collector.received(1) == {items_of(made)[0].item.key: used}
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_for(url: str) -> None:
+    for _ in range(600):
+        with suppress(httpx.TransportError):
+            httpx.get(f"{url}/healthz").raise_for_status()
+            return
+        time.sleep(0.1)
+    raise AssertionError("nobody listens")
 
 
 def test_wide_reports_and_large_sums_are_kept_exactly(tmp_path: Path) -> None:

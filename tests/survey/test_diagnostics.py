@@ -19,6 +19,7 @@ from sulq.local.laplace import LaplaceReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.piecewise import PiecewiseReport
 from sulq.local.response import RandomizedResponse
+from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
@@ -39,6 +40,7 @@ LAWS: list[tuple[Any, Any]] = [
     (LaplaceReport(0, 10, 1), np.array([0.0, 3.0, 10.0])),
     (CoordinateReport([0, 0, 0], [1, 1, 1], 1), np.array([[0.0, 1, 0], [1, 1, 1], [0, 0, 0.5]])),
     (KeyedReport(3, [0, 0], [1, 1], 1), (np.array([0, 1, 2]), np.array([[0.0, 1], [1, 1], [0, 0.5]]))),
+    (SphereReport(3, 2, 1), np.array([[2.0, 0, 0], [-2, 0, 0], [0, 1, 1]])),
     (KeyedReport(3, [0], [1], 1), (np.array([0, 1, 2]), np.array([[0.0], [1], [0.5]]))),
 ]
 NAMES = [type(randomizer).__name__ for randomizer, _ in LAWS]

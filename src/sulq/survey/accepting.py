@@ -41,7 +41,7 @@ class Accepting:
         """Count what was sent at some places of a batch, and say what became of each.
 
         Args:
-            database: the store, within a transaction that has locked the round.
+            database: the store, within a transaction that writes.
             sent: the batch.
             places: which of it is for this round.
         """

@@ -25,7 +25,7 @@ from sulq.survey.results_page import results_page
 from sulq.wire import canonical, of_json, one_line
 
 FOLDER = Path(__file__).parent
-BODY, GATHERED = 2**16, 2**22
+BODY, GATHERED = 2**18, 2**22
 """Bytes that a device, and a gateway, may send at once."""
 SECONDS = 30
 """How long a post may take to arrive."""

@@ -13,7 +13,10 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from sulq.errors import SulqError
+from sulq.local.item import Item
 from sulq.local.questionnaire import Questionnaire
+from sulq.local.sphere import SphereReport
 from sulq.survey.accepting import Accepting, SentOutcome, closed, count_refusals
 from sulq.survey.asking import items_of
 from sulq.survey.database import SurveyDatabase, database_at
@@ -23,6 +26,7 @@ from sulq.survey.kept import KeptRound, KeptTally, Sent, token_hash
 from sulq.survey.tables import make_tables
 from sulq.wire import of_json
 
+MOST_COORDINATES = 10_000
 RUN = "survey"
 """The name under which the one round of a survey without a learner is kept."""
 
@@ -113,6 +117,7 @@ class Collector:
         """
         for item in asked.items:
             refuse_unknown(item)
+            _refuse_long(item)
         ends = None if deadline is None else deadline.isoformat()
         with self._database.transaction(write=True) as database:
             there = database.all("SELECT * FROM rounds WHERE run = ? AND question = ?", (run, question))
@@ -217,8 +222,8 @@ class Collector:
         return self._rounds.setdefault(kept.number, kept)
 
     def _open(self, database: SurveyDatabase, number: int) -> KeptRound | None:
-        """A round that is open, locked until the transaction ends; None if it is closed, or there is none."""
-        state = database.all(f"SELECT state FROM rounds WHERE number = ?{database.locking}", (number,))
+        """A round that is open, until the transaction ends; None if it is closed, or not there."""
+        state = database.all("SELECT state FROM rounds WHERE number = ?", (number,))
         if not state or state[0][0] != "open" or not self.survey.is_open(self._clock()):
             return None
         kept = self._rounds.get(number) or self.round(number)
@@ -227,3 +232,12 @@ class Collector:
 
     def _accepting(self, kept: KeptRound) -> Accepting:
         return Accepting(self.survey, kept, self._clock())
+
+
+def _refuse_long(item: Item) -> None:
+    """Refuse what devices could not send: a vector of very many numbers, as a direction."""
+    if isinstance(item.randomizer, SphereReport) and item.randomizer.d > MOST_COORDINATES:
+        raise SulqError(
+            f"a report of {item.randomizer.d} numbers is too long to be sent, {MOST_COORDINATES} are the "
+            "most: ask for fewer numbers in one query"
+        )

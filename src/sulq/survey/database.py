@@ -22,15 +22,14 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 APPLICATION = 0x53515359  # "SQSY"
+LOCK = f"SELECT pg_advisory_xact_lock({APPLICATION})"
+"""In Postgres one process writes at a time, as in SQLite."""
 PATIENCE = 60.0
 """Seconds to wait while others write."""
 
 
 class SurveyDatabase(ABC):
     """One connection to a database, which threads take turns to use."""
-
-    locking = ""
-    """What a SELECT ends with whose rows nobody else may change until the transaction ends."""
 
     @contextmanager
     def transaction(self, write: bool = False) -> Iterator[SurveyDatabase]:
@@ -129,8 +128,6 @@ class PostgresDatabase(SurveyDatabase):
         address: which database, and which schema of it.
     """
 
-    locking = " FOR UPDATE"
-
     def __init__(self, address: Address) -> None:
         self._address = address
         self._turns = threading.RLock()
@@ -157,13 +154,14 @@ class PostgresDatabase(SurveyDatabase):
     def _begin(self, write: bool) -> None:
         from psycopg import OperationalError
 
+        begin = f"BEGIN; {LOCK}" if write else "BEGIN"
         try:
-            self._connection.execute("BEGIN")
+            self._connection.execute(begin.encode())
         except OperationalError:
             # Nothing was begun, so nothing is lost: the server may have been restarted.
             self._connection.close()
             self._connection = self._connected()
-            self._connection.execute("BEGIN")
+            self._connection.execute(begin.encode())
 
     def _end(self, how: str) -> None:
         if not self._connection.closed:
@@ -176,8 +174,9 @@ class PostgresDatabase(SurveyDatabase):
             raise SulqError("a survey in Postgres needs psycopg: pip install 'sulq[postgres]'") from None
         try:
             connection = psycopg.connect(self._address.url, autocommit=True)
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {self._address.schema}".encode())
-            connection.execute(f"SET search_path TO {self._address.schema}".encode())
+            schema = self._address.schema
+            connection.execute(f"BEGIN; {LOCK}; CREATE SCHEMA IF NOT EXISTS {schema}; COMMIT".encode())
+            connection.execute(f"SET search_path TO {schema}; SET synchronous_commit TO on".encode())
             return connection
         except psycopg.Error as error:
             words = " ".join(str(error).split())

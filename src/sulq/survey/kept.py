@@ -142,7 +142,7 @@ def _apart(reports: list[Any]) -> NDArray[Any]:
 
 
 def add_reports(database: SurveyDatabase, number: int, item: Item, reports: list[Any]) -> None:
-    """Add reports to what is kept of an item. Whoever does so has locked the round.
+    """Add reports to what is kept of an item, within a transaction that writes: nobody else does meanwhile.
 
     Args:
         database: the store, within a transaction.

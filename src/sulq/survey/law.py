@@ -25,12 +25,15 @@ from sulq.local.piecewise import CELLS, PiecewiseReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.received import numbers, within
 from sulq.local.response import RandomizedResponse
+from sulq.local.sphere import SphereReport
 from sulq.local.tails import STEPS
 from sulq.local.unary import UnaryResponse, unpacked
 
 Floats = NDArray[np.float64]
 MOST_CLASSES = 2**12
 PIECES = 2**6
+ROUNDED = 1e-6
+"""How far a direction may be from the length 1."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,10 @@ def classes_of(randomizer: Randomizer) -> ReportClasses | None:
             )
         case LaplaceReport():
             return _sides(randomizer)
+        case SphereReport():
+            # Who lies towards a side reports it as often as a bit is told truly, at most.
+            lies = randomizer.bit.lies / ONE
+            return _alike(2, lies, 1 - lies, "on which side of the first coordinate")
         case _:
             return None
 
@@ -123,6 +130,8 @@ def class_counts(randomizer: Randomizer, reports: ArrayLike) -> NDArray[np.int64
         case LaplaceReport():
             steps = randomizer.within(reports)
             places = np.where(steps < 0, 0, np.where(steps <= STEPS, 1, 2))
+        case SphereReport():
+            places = (numbers(reports, randomizer.d)[:, 0] > 0).astype(np.int64)
         case _:
             places = within(reports, 0, size - 1)
     return np.bincount(places, minlength=size)
@@ -144,6 +153,8 @@ def impossible_among(randomizer: Randomizer, reports: list[Any]) -> int:
             high = 1
         case UnaryResponse():
             return sum(not _is_unary(report, randomizer) for report in reports)
+        case SphereReport():
+            return sum(not _is_direction(report, randomizer.d) for report in reports)
         case NumberedReport():
             high = randomizer.reports - 1
         case CoordinateReport():
@@ -166,6 +177,12 @@ def _is_unary(report: Any, randomizer: UnaryResponse) -> bool:
     if not all(isinstance(byte, int) and 0 <= byte <= 255 for byte in report):
         return False
     return bool(report[-1] >> (randomizer.k - 8 * (width - 1)) == 0)
+
+
+def _is_direction(report: Any, d: int) -> bool:
+    if not isinstance(report, list) or len(report) != d:
+        return False
+    return all(isinstance(x, int | float) for x in report) and abs(math.hypot(*report) - 1) < ROUNDED
 
 
 def _ones(randomizer: UnaryResponse) -> Floats:
