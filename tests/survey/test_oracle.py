@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 
 import sulq
+import sulq.theory
 from sulq.errors import BudgetError, SulqError
+from sulq.local.device import Device
 from sulq.sources.table import TableSource
 from sulq.survey.file import SurveyFile
+from sulq.survey.kept import KeptTally
 from sulq.survey.oracle import Collected, StillOpenError, collected
 from sulq.survey.respondents import Respondents
 from sulq.survey.server import CollectorServer
@@ -212,6 +215,47 @@ def test_what_devices_cannot_report_is_refused_before_anybody_is_asked(tmp_path:
 def test_a_survey_with_questions_of_its_own_is_no_learners(tmp_path: Path) -> None:
     with pytest.raises(SulqError, match='divides = "rounds"'):
         collected(survey(tmp_path))
+
+
+def test_m_liars_move_the_answers_of_a_learner_by_at_most_m_times_their_influence(tmp_path: Path) -> None:
+    made = learner_survey(tmp_path, 400, epsilon=2)
+    everybody, liars = census(made, 400), 9
+    round_ = sulq.Round([sulq.count(by="schooling"), sulq.total("age"), sulq.count(where="rich")], share=1)
+    oracle = collected(made, wait=0)
+    items = oracle.questionnaire(round_).items
+    honest = [Device(everybody, made.epsilon).report(item).numbers.tolist() for item in items]
+    before = oracle.answers(
+        round_, [KeptTally.made_of(*each).tally for each in zip(items, honest, strict=True)]
+    )
+    # Cohorts are everybody here, so that influence is that of one report among 400.
+    most = [item.randomizer.influence(400) * 400 for item in items]
+    moved = np.zeros(len(items))
+    for lie in (0, 1, 2, 3, 4095, -1, 10**9, 0.5):
+        spoiled = [[*([lie] * liars), *reports[liars:]] for reports in honest]
+        after = oracle.answers(
+            round_, [KeptTally.made_of(*each).tally for each in zip(items, spoiled, strict=True)]
+        )
+        pairs = zip(after, before, strict=True)
+        moved = np.maximum(moved, [np.abs(np.subtract(one.value, other.value)).max() for one, other in pairs])
+    assert (moved <= liars * np.array(most) * (1 + 1e-9)).all()
+    assert (moved >= liars * np.array(most) / 4).all()
+
+
+@long
+def test_a_masked_parity_is_learned_over_the_wire(tmp_path: Path) -> None:
+    """At this ε every bit is decided by margins of more than 20 standard errors."""
+    rows = sulq.theory.masked_parity_rows([1, 0, 1, 1], 1, 8000, np.random.default_rng(0))
+    asked: dict[str, Any] = {
+        name: {"kind": "yes-no", "text": name} for name in ("x0", "x1", "x2", "x3", "switch", "label")
+    }
+    asked["index"] = {"kind": "number", "text": "index", "low": 0, "high": 3, "step": 1}
+    made = survey(tmp_path, asked, divides="rounds", people=8000, epsilon=20, invited=False)
+    people_ = sulq.open(rows, made.schema)
+    assert isinstance(people_, TableSource)
+    learner = sulq.theory.MaskedParity(share=1, bits=["x0", "x1", "x2", "x3"])
+    with answering(made, Respondents("http://127.0.0.1", people_, made.epsilon, gathered=500)):
+        rule = learner.learn(collected(made))
+    assert rule.describe() == learner.learn(people_.exact()).describe()
 
 
 @pytest.mark.parametrize("learner", ["table", "conjunction", "kmeans", "perceptron", "pairs"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,13 @@ from sulq.survey.server import CollectorServer, Listening
 from tests.survey.surveys import EVERY_KIND, HERE, people, survey
 
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CollectorServer]:
+    """A collector for tests that leave nothing behind which others would see."""
+    with CollectorServer(survey(tmp_path_factory.mktemp("shared")), HERE) as server:
+        yield server
 
 
 def post(url: str, opened: dict[str, Any], link: str | None, **changes: Any) -> httpx.Response:
@@ -86,15 +94,14 @@ def test_a_used_link_a_made_up_one_and_none_are_refused_and_nothing_is_counted(t
     ids=str,
 )
 def test_what_is_malformed_is_refused_in_one_line_and_the_link_stays_good(
-    tmp_path: Path, changes: dict[str, Any], status: int
+    shared: CollectorServer, changes: dict[str, Any], status: int
 ) -> None:
-    with CollectorServer(survey(tmp_path), HERE) as server:
-        [link] = server.collector.invite(1)
-        opened = httpx.get(f"{server.url}/round.json").json()
-        answer = post(server.url, opened, link, **changes)
-        assert answer.status_code == status
-        assert "\n" not in answer.json()["why"]
-        assert post(server.url, opened, link).json() == {"accepted": True}
+    [link] = shared.collector.invite(1)
+    opened = httpx.get(f"{shared.url}/round.json").json()
+    answer = post(shared.url, opened, link, **changes)
+    assert answer.status_code == status
+    assert "\n" not in answer.json()["why"]
+    assert post(shared.url, opened, link).json() == {"accepted": True}
 
 
 def test_a_report_on_all_items_twice_or_on_two_rows_is_refused(tmp_path: Path) -> None:
@@ -107,11 +114,10 @@ def test_a_report_on_all_items_twice_or_on_two_rows_is_refused(tmp_path: Path) -
         assert server.collector.received(1) == {}
 
 
-def test_bodies_that_are_too_long_or_no_json_are_refused(tmp_path: Path) -> None:
-    with CollectorServer(survey(tmp_path), HERE) as server:
-        assert httpx.post(f"{server.url}/reports", content=b"x" * 300_000).status_code == 413
-        for body in (b"", b"{", b"\xff", b"[" * 50_000):
-            assert httpx.post(f"{server.url}/reports", content=body).status_code == 422
+def test_bodies_that_are_too_long_or_no_json_are_refused(shared: CollectorServer) -> None:
+    assert httpx.post(f"{shared.url}/reports", content=b"x" * 300_000).status_code == 413
+    for body in (b"", b"{", b"\xff", b"[" * 50_000):
+        assert httpx.post(f"{shared.url}/reports", content=body).status_code == 422
 
 
 def test_what_is_served_is_public_has_a_strict_policy_and_no_cookie(tmp_path: Path) -> None:
