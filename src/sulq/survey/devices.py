@@ -10,6 +10,7 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.local.item import Item
+from sulq.local.shapes import Ball, Box, Keyed
 
 STATIC = Path(__file__).parent / "static"
 """What browsers are served as it is."""
@@ -65,8 +66,21 @@ def refuse_unknown(item: Item) -> None:
     form = item.form()
     if unknown := {*_named(form, "node")} - KNOWN.nodes:
         raise QueryError(f"browsers do not know the row expression {', '.join(map(repr, sorted(unknown)))}")
+    if not 1 <= _width(item) <= KNOWN.numbers:
+        raise QueryError(f"browsers work out {KNOWN.numbers} numbers of a row, not {_width(item)}")
     if unknown := {*_named(form["randomizer"], "is")} - KNOWN.randomizers:
         raise QueryError(f"browsers do not know the randomizer {', '.join(map(repr, sorted(unknown)))}")
+
+
+def _width(item: Item) -> int:
+    """How many numbers of a row an item is about."""
+    match item.shape:
+        case Box(lows, _) | Keyed(_, Box(lows, _)):
+            return len(lows)
+        case Ball(size, _):
+            return size
+        case _:
+            return 1
 
 
 def _named(form: Any, name: str) -> Iterator[str]:
