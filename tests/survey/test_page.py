@@ -18,7 +18,9 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
+import sulq
 from sulq.cli import _parser, main
+from sulq.survey.oracle import StillOpenError, collected
 from sulq.survey.reading import read_survey
 from sulq.survey.rehearsing import made_up
 from sulq.survey.respondents import Respondents
@@ -123,6 +125,23 @@ def test_a_plan_with_too_few_people_says_what_would_help(
     Path("sick.toml").write_text(text, encoding="utf-8")
     assert main(["survey", "plan", "sick.toml"]) == 1
     assert "60 people are too few: expect 5,888 people" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_rounds_of_a_learner_and_who_is_missing_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    about = 'title = "Health"\nepsilon = 2\npeople = 100\ndivides = "rounds"\n'
+    question = '[questions.sick]\nkind = "yes-no"\ntext = "Were you sick?"\n'
+    Path("health.toml").write_text(f"[survey]\n{about}{question}", encoding="utf-8")
+    with pytest.raises(StillOpenError):
+        collected("health.toml", wait=0).ask(sulq.Round([sulq.mean("sick")], share="1/2"), "study")
+    assert main(["survey", "rounds", "health.toml"]) == 0
+    assert re.search(r"1 +study +open +randomized response +0 +50", capsys.readouterr().out)
+    assert main(["survey", "results", "health.toml"]) == 2
+    assert "asked by a learner" in capsys.readouterr().err
+    assert main(["survey", "check", "health.toml"]) == 0
 
 
 def test_links_are_kept_as_hashes_alone(

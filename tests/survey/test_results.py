@@ -94,7 +94,7 @@ def test_groups_that_do_not_differ_are_said_to_at_the_stated_rate_and_others_are
     for _ in range(times):
         for differs in (False, True):
             south = rng.random(3000) < 0.4
-            yes = rng.random(3000) < np.where(south, 0.5 if differs else 0.2, 0.2)
+            yes = rng.random(3000) < np.where(south, 0.9 if differs else 0.2, 0.2)
             tally = randomizer.tally(randomizer.sample(2 * south + yes))
             [test] = joint_shares(randomizer, tally, GROUPS, ANSWERS).differences(0.05)
             seen += differs and test.p < 0.05 and test.value < 0

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from sulq.commands.terminal import print_utf8
 from sulq.errors import SulqError
 from sulq.numbers import whole
+from sulq.pictures.svg import clean
 from sulq.runs.files import write_whole
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
@@ -132,6 +134,16 @@ def _add_after(actions: Any) -> None:
     action.set_defaults(run=_results)
 
     action = actions.add_parser(
+        "rounds",
+        help="which rounds there were, and who is still missing",
+        description="Print the rounds of a survey: whose run asked, what is reported, how many reports there "
+        "are, and how many each item is to have. A learner that is run again goes on where it was.",
+        epilog="example: sulq survey rounds health.toml",
+    )
+    action.add_argument("file", help=FILE)
+    action.set_defaults(run=_rounds)
+
+    action = actions.add_parser(
         "check",
         help="signs that reports were made up, and what no test can show",
         description="Test whether reports are such as devices draw them: impossible ones, a fit to the "
@@ -230,6 +242,18 @@ def _results(options: argparse.Namespace, console: Console) -> None:
         if options.page is not None:
             write_whole(Path(options.page), results_page(collector))
             console.print(Text(f"written: {options.page}"), soft_wrap=True)
+
+
+def _rounds(options: argparse.Namespace, console: Console) -> None:
+    table = Table("round", "run", "state", "reported by", "reports", "of", box=None, padding=(0, 2, 0, 0))
+    with Collector(read_survey(options.file)) as collector:
+        for kept in collector.rounds():
+            received = collector.received(kept.number)
+            for place, (key, people) in enumerate(kept.planned.items()):
+                about = (str(kept.number), kept.run, kept.state) if place == 0 else ("", "", "")
+                counts = (f"{received.get(key, 0):,}", f"{people:,}")
+                table.add_row(*(Text(clean(cell)) for cell in (*about, kept.items[key].described, *counts)))
+    console.print(table)
 
 
 def _check(options: argparse.Namespace, console: Console) -> int:
