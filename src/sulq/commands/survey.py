@@ -19,7 +19,7 @@ from sulq.pictures.svg import clean
 from sulq.runs.files import write_whole
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
-from sulq.survey.diagnostics import diagnose
+from sulq.survey.diagnostics import RATE, diagnose
 from sulq.survey.planning import plan_of
 from sulq.survey.reading import read_survey
 from sulq.survey.results import results_of
@@ -259,6 +259,8 @@ def _rounds(options: argparse.Namespace, console: Console) -> None:
 def _check(options: argparse.Namespace, console: Console) -> int:
     with Collector(read_survey(options.file)) as collector:
         names = {each.item.key: each.name for each in items_of(collector.survey)}
-        checks = [check for kept in collector.rounds() for check in diagnose(collector, kept.number)]
+        rounds = collector.rounds()
+        rate = RATE / max(1, len(rounds))
+        checks = [check for kept in rounds for check in diagnose(collector, kept.number, rate)]
     console.print(checks_table(checks, names))
     return int(any(check.alarm for check in checks))

@@ -2,7 +2,7 @@
 
 Whatever honest people's values are, their reports follow a law, and what deviates from every such law was not
 drawn by the randomizer. All tests use bounds that hold for finite numbers: Chernoff's for counts, Markov's
-for coincidences, Poisson's for arrivals. The rate is that of the whole survey: it is divided among the tests.
+for coincidences, Poisson's for arrivals. The rate is that of a whole round: it is divided among the tests.
 """
 
 from __future__ import annotations
