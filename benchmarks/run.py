@@ -34,6 +34,7 @@ import serve_timing
 import serving
 import speed
 import sums
+import survey
 import trust
 from sulq.progress import shown
 
@@ -78,6 +79,7 @@ SECTIONS = {
     "serve": serving.section,
     "ledgers": ledgers.section,
     "serve-timing": serve_timing.section,
+    "survey": survey.section,
     "engines": engines.section,
 }
 

@@ -15,6 +15,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from tests.effort import either
+
 REPOSITORY = Path(__file__).parents[1]
 ADULT = REPOSITORY.parent / "shared" / "data" / "adult.csv.gz"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -241,3 +243,16 @@ def test_every_example_explains_itself(
     said = capsys.readouterr().out
     assert "--picture" in said
     assert len(said.split("\n\n")[1]) > 60
+
+
+def test_a_survey_is_held_over_http_and_what_liars_do_stays_within_its_bound(folder: Path) -> None:
+    """The only chances are those of error bars at 95 %, which are printed and not asserted, and alarms by many liars."""
+    people = either(400, 2000)
+    said = told(folder, "bribes", "--epsilon", "8", "--people", str(people))
+    assert f"{people:,} devices reported: {{'accepted': {people}}}" in said
+    assert "A link that is used twice: {'used': 1}" in said
+    moves = re.findall(r"moved by ([\d.e+]+), and by no more than ([\d.e+]+)", said)
+    assert len(moves) == 2
+    assert all(float(moved) <= float(most) for moved, most in moves)
+    assert "alarm: fit to the law" in said
+    assert "<svg" in (folder / "bribes.html").read_text(encoding="utf-8")

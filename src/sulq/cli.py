@@ -20,6 +20,7 @@ from sulq.commands.learn import learn
 from sulq.commands.pairs import add_synthesize
 from sulq.commands.plan import add_plan
 from sulq.commands.serve import add_serve
+from sulq.commands.survey import add_survey
 from sulq.commands.tables import ledger_tables, schema_table
 from sulq.commands.terminal import Listener, interrupts, keep_standard_streams, print_utf8
 from sulq.demo import demo
@@ -135,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     add_plan(commands)
     add_serve(commands)
     add_keys(commands)
+    add_survey(commands)
 
     action = commands.add_parser(
         "atlas",
