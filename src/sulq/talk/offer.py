@@ -16,10 +16,10 @@ from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration
 from sulq.privacy.noise import Noise
 from sulq.privacy.reading import calibration_of
-from sulq.privacy.terms import Contest, Settled, SumFacts, Terms
+from sulq.privacy.terms import Contest, Settled, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.node import Node
-from sulq.queries.query import Neighbours, Query, moves, reach
+from sulq.queries.query import Neighbours, Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import Scope, scope_of
@@ -27,6 +27,7 @@ from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.row_questions import PublicFacts, RowQuestion, check_kinds
 from sulq.talk.statistics import Steps, answer_to, chosen
+from sulq.talk.sum_facts import sum_facts
 from sulq.wire import canonical, exact, members, of_json, reading, shown, versioned
 
 LARGEST_SCORE = 2**62
@@ -167,15 +168,21 @@ class Offer:
         round_ = asked_of(round_, self.schema)
         return [self._error(*settled, beta) for settled in self._with_terms(round_, self.terms(round_))]
 
-    def terms(self, round_: Round) -> Terms:
-        """What the round costs and the noise it gets, or a refusal."""
+    def terms(self, round_: Round, apart: bool = False) -> Terms:
+        """What the round costs and the noise it gets, or a refusal.
+
+        Args:
+            round_: what is asked.
+            apart: account every sum on its own, as earlier versions did.
+        """
         check_kinds(round_)
         round_ = asked_of(round_, self.schema)
         sums = [
-            self._sum(query, part)
+            replace(facts, shared=None) if apart else facts
             for query in round_.queries
             if isinstance(query, Query)
             for part in query.parts
+            for facts in [sum_facts(self.public, query, part)]
         ]
         contests = [self._contest(query) for query in round_.queries if not isinstance(query, Query)]
         stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
@@ -206,8 +213,11 @@ class Offer:
         Args:
             round_: what was asked.
             terms: its terms.
-            released: the noisy sums, the choices, and what other mechanisms said.
+            released: the noisy sums, the choices, and what other mechanisms said. Those of earlier versions
+                do not say that they are accounted jointly: their noise was wider.
         """
+        if not released.get("jointly"):
+            terms = self.terms(round_, apart=True)
         sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
         answers, round_ = [], asked_of(round_, self.schema)
         for query, noises, settled in self._with_terms(round_, terms):
@@ -253,28 +263,6 @@ class Offer:
                 return None
             sums[1] += self.rows
         return float(np.max(answer_to(query, sums, noises, self.scope).radius(beta)))
-
-    def _sum(self, query: Query, part: Node) -> SumFacts:
-        facts = self.scope.number(part)
-        tolerance = query.tolerance
-        if tolerance is not None and query.statistic == "mean":
-            if self.rows is None or query.where is not None or query.by:
-                raise QueryError(
-                    "a mean can only have a tolerance over all rows, and when their number is public: ask "
-                    "for the total and the count, each with its own"
-                )
-            tolerance *= self.rows
-        return SumFacts(
-            step=facts.unit,
-            width=facts.width,
-            moves1=moves(self.scope, part, 1, self.neighbours),
-            moves2=moves(self.scope, part, 2, self.neighbours),
-            size=facts.magnitude * facts.unit,
-            reach=reach(self.scope, part, self.neighbours),
-            weight=query.weight,
-            tolerance=tolerance,
-            beta=query.beta,
-        )
 
     def _contest(self, query: Question) -> Contest:
         if isinstance(query, RowQuestion):
