@@ -82,7 +82,7 @@ def test_the_noise_of_a_round_costs_what_it_is_charged_for_every_pair_of_rows(
     assert max(costs) <= float(terms.cost) * (1 + 1e-9)
     if queries is ROUNDS["a mean"]:
         assert max(costs) == pytest.approx(float(terms.cost)), "with equality: 1 % less noise would be caught"
-    assert offer.terms(round_, apart=True).cost == terms.cost
+    assert offer.terms(round_, former=True).cost == terms.cost
 
 
 def test_a_conditional_mean_has_a_third_less_noise() -> None:
@@ -92,7 +92,7 @@ def test_a_conditional_mean_has_a_third_less_noise() -> None:
         .offer
     )
     round_ = sulq.Round([sulq.mean("x", where="sick")], share=1)
-    together, apart = offer.terms(round_).noises[1], offer.terms(round_, apart=True).noises[1]
+    together, apart = offer.terms(round_).noises[1], offer.terms(round_, former=True).noises[1]
     assert isinstance(together, DiscreteLaplace) and isinstance(apart, DiscreteLaplace)
     assert (together.scale, apart.scale) == (2, 3)
 
@@ -110,7 +110,7 @@ def test_by_tolerances_a_round_costs_less_and_has_the_same_noise() -> None:
     )
     settings: Any = {"tolerance": 50, "beta": "0.01"}
     round_ = sulq.Round([sulq.total("x", where="sick", **settings), sulq.count(where="sick", **settings)])
-    together, apart = offer.terms(round_), offer.terms(round_, apart=True)
+    together, apart = offer.terms(round_), offer.terms(round_, former=True)
     assert together.noises == apart.noises
     assert together.cost < Fraction(7, 10) * apart.cost
 

@@ -41,6 +41,8 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.privacy.noise import DiscreteLaplace
 
+MANY = 1000
+"""From so many people on, one step of a count is nothing beside its deviation."""
 STEPS = 2**12
 """The grid of reports with Laplace noise: rounding to it adds at most 2^-26 of the interval's square."""
 
@@ -181,7 +183,12 @@ class Counted:
 
     def radius(self, n: int, beta: float) -> float:
         """The smallest t for which the bounds promise that no number is off by more, but for chance beta."""
-        low, high = 0.0, self.bounded.radius(n, beta)
+        chance(beta)
+        # With many people and no smaller variance, normal tails are the shorter ones.
+        widest = (self.width / (self.own - self.other)) ** 2 / 4
+        normal = people(n) >= MANY and self.variance >= widest * (1 - 1e-9)
+        low = 0.0
+        high = max(self.bounded.above, self.bounded.below) if normal else self.bounded.radius(n, beta)
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if self.beyond(n, middle) <= beta else (middle, high)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sulq.errors import QueryError
 from sulq.privacy.terms import SharedCondition, SumFacts
 from sulq.queries.exchanged import moves_where
 from sulq.queries.node import Node
 from sulq.queries.query import Query, moves, reach
+from sulq.queries.rounds import Round
 from sulq.queries.scope import scope_of
 from sulq.talk.row_questions import PublicFacts
 
 
-def sum_facts(public: PublicFacts, query: Query, part: Node) -> SumFacts:
+def sum_facts(
+    public: PublicFacts, query: Query, part: Node, several: bool = True, former: bool = False
+) -> SumFacts:
     """The facts of one of the sums that answer a query.
 
     Args:
         public: what is public about the table.
         query: what is asked.
         part: the row expression that is summed, one of the query's parts.
+        several: whether there are several sums with the query's condition, to be accounted jointly.
+        former: whether facts are as loose as in earlier versions.
 
     >>> import sulq
     >>> schema = sulq.Schema({"sick": sulq.Boolean(), "x": sulq.Real(-1, 1)})
@@ -27,7 +34,7 @@ def sum_facts(public: PublicFacts, query: Query, part: Node) -> SumFacts:
     >>> float(sulq.Round([query]).sensitivity(schema, order=1))
     2.0
     """
-    scope, neighbours = scope_of(public.schema), public.neighbours
+    scope, neighbours = scope_of(public.schema, former), public.neighbours
     facts = scope.number(part)
     tolerance = query.tolerance
     if tolerance is not None and query.statistic == "mean":
@@ -37,10 +44,9 @@ def sum_facts(public: PublicFacts, query: Query, part: Node) -> SumFacts:
                 "for the total and the count, each with its own"
             )
         tolerance *= public.rows
-    one, two = (moves_where(scope, part, order, neighbours) for order in (1, 2))
     shared = None
-    if query.where is not None and one is not None and two is not None:
-        shared = SharedCondition(query.where.key, (one[0], two[0]), (one[1], two[1]))
+    if query.where is not None and several and (moved := moves_where(scope, part, neighbours)) is not None:
+        shared = SharedCondition(query.where.key, *moved)
     return SumFacts(
         step=facts.unit,
         width=facts.width,
@@ -53,3 +59,20 @@ def sum_facts(public: PublicFacts, query: Query, part: Node) -> SumFacts:
         beta=query.beta,
         shared=shared,
     )
+
+
+def round_facts(public: PublicFacts, round_: Round, former: bool = False) -> list[SumFacts]:
+    """The facts of all sums that answer the queries of a round.
+
+    Args:
+        public: what is public about the table.
+        round_: what is asked.
+        former: whether sums are accounted on their own, with looser facts, as in earlier versions.
+    """
+    parts = [(query, part) for query in round_.queries if isinstance(query, Query) for part in query.parts]
+    conditions = Counter(query.where.key for query, _ in parts if query.where is not None)
+
+    def several(query: Query) -> bool:
+        return not former and query.where is not None and conditions[query.where.key] > 1
+
+    return [sum_facts(public, query, part, several(query), former) for query, part in parts]
