@@ -53,7 +53,7 @@ def failures(rows: int, rates: np.ndarray[Any, Any], together: bool, trials: int
 @pytest.mark.parametrize("rows", [15_000, 21_300])
 def test_it_fails_as_rarely_as_is_bounded(rows: int, rates: np.ndarray[Any, Any], together: bool) -> None:
     """False alarms below 1e-7 a case. At 15,000 rows literals that are all good fail in a fifth of the runs."""
-    trials = runs(2000, least=300)
+    trials = runs(1000, least=300)
     assert (
         chance_of_at_least(failures(rows, rates, together, trials), trials, LITERALS.failing(rows, NOISE))
         > 1e-7
@@ -62,7 +62,7 @@ def test_it_fails_as_rarely_as_is_bounded(rows: int, rates: np.ndarray[Any, Any]
 
 def test_the_bound_is_not_idle() -> None:
     """The target's own literals fail nearly as often as is bounded: a bound of half of it would be caught."""
-    trials = runs(2000, least=1000)
+    trials = runs(1000, least=1000)
     failed = failures(15_000, RATES["all good"], False, trials)
     assert chance_of_at_least(failed, trials, LITERALS.failing(15_000, NOISE) / 2) < 1e-6
 
