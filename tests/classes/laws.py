@@ -17,11 +17,11 @@ def all_rows(bits: int) -> list[Row]:
     return [(x, y) for x in itertools.product((0, 1), repeat=bits) for y in (0, 1)]
 
 
-def law_of_a(table: Sequence[Row], bits: int, p: float) -> Law:
+def law_of_a(table: Sequence[Row], bits: int, p: float, q: float = 0.5) -> Law:
     """What A says of a table: by every subset S and every vector, with nothing of sulq in it."""
-    law: Law = {BOTTOM: 0.5}
+    law: Law = {BOTTOM: q}
     for chosen in itertools.product((0, 1), repeat=len(table)):
-        chance = 0.5 * math.prod(p if taken else 1 - p for taken in chosen)
+        chance = (1 - q) * math.prod(p if taken else 1 - p for taken in chosen)
         rows = [row for row, taken in zip(table, chosen, strict=True) if taken]
         solutions = [
             r
@@ -30,6 +30,20 @@ def law_of_a(table: Sequence[Row], bits: int, p: float) -> Law:
         ]
         for said in solutions or [BOTTOM]:
             law[said] = law.get(said, 0.0) + chance / max(1, len(solutions))
+    return law
+
+
+def law_of_attempts(table: Sequence[Row], bits: int, p: float, mean: float) -> Law:
+    """What the first of Poisson(mean) attempts says: by their number, N by N, until nothing is left to add."""
+    one = law_of_a(table, bits, p, 0.0)
+    fails, weight = one[BOTTOM], math.exp(-mean)
+    law: Law = dict.fromkeys(one, 0.0)
+    for attempts in range(int(8 * mean) + 80):
+        law[BOTTOM] += weight * fails**attempts
+        tried = sum(fails**k for k in range(attempts))
+        for said in one.keys() - {BOTTOM}:
+            law[said] += weight * one[said] * tried
+        weight *= mean / (attempts + 1)
     return law
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import sulq
 from sulq.classes.sizes import (
+    joint_rate,
     most_labelings,
     occam_rows,
     parity_plan,
@@ -28,11 +29,12 @@ def test_parity_fails_as_often_as_it_may_and_more_often_with_a_row_less(
     features: int, error: float, beta: float, epsilon: float, sampling: Any
 ) -> None:
     plan = parity_plan(features, error, beta, epsilon, sampling)
-    p = sampling_rate(epsilon / plan.runs, sampling)
+    tight = sampling == "tight"
+    p = joint_rate(epsilon, float(plan.runs)) if tight else sampling_rate(epsilon / plan.runs, sampling)
+    never = math.exp(-plan.runs) if tight else 2.0**-plan.runs
 
     def failing(rows: int) -> float:
-        never = 2.0**-plan.runs
-        return never + (1 - never) * 2**features * (1 - p * error) ** rows
+        return never + (1 - never) * 2 ** (features - 1) * (1 - p * error) ** rows
 
     assert failing(plan.rows) <= beta < failing(plan.rows - 1)
 
@@ -128,9 +130,9 @@ def test_numbers_at_the_end_of_the_floats_are_refused_in_words(
 
 
 def test_a_chance_that_no_number_of_runs_reaches_is_refused_in_words() -> None:
-    with pytest.raises(sulq.QueryError, match="use amplification='test set'"):
-        parity_plan(3, 0.1, 1e-30, 1.0)
-    assert parity_plan(3, 0.1, 1e-30, 1.0, amplification="test set").rows > 0
+    with pytest.raises(sulq.QueryError, match="use sampling='tight'"):
+        parity_plan(3, 0.1, 1e-30, 1.0, "paper")
+    assert parity_plan(3, 0.1, 1e-30, 1.0).rows > 0
 
 
 def test_the_paper_s_rate_is_a_probability() -> None:

@@ -5,22 +5,32 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sulq
-from sulq.classes import solve as solving
-from sulq.classes.sizes import parity_plan, parity_rows, sampling_rate
+from sulq.classes.sizes import bottom_rate, joint_rate, parity_plan, parity_rows, sampling_rate
 from sulq.hypotheses import Nothing
 from sulq.hypotheses.rules import ParityRule
 from sulq.learners.parity import Parity, masked
-from sulq.privacy.gf2 import Bits, equations, packed_vector, products, solve
-from sulq.privacy.parity import ParityMechanism, best_of, first_of
+from sulq.privacy.gf2 import Bits, Words, equations, packed_vector, products, solve
+from sulq.privacy.parity import Attempts, ParityMechanism, best_of, first_of
 from sulq.queries.query import Neighbours
-from tests.classes.laws import BOTTOM, Row, all_rows, chance_of_at_least, law_of_a, worst_ratio
+from tests.classes.laws import (
+    BOTTOM,
+    Law,
+    Row,
+    all_rows,
+    chance_of_at_least,
+    law_of_a,
+    law_of_attempts,
+    worst_ratio,
+)
 
 
 def replaced(table: tuple[Row, ...], bits: int) -> list[tuple[Row, ...]]:
@@ -32,9 +42,9 @@ def replaced(table: tuple[Row, ...], bits: int) -> list[tuple[Row, ...]]:
     ]
 
 
-def worst_replacement(bits: int, rows: int, p: float) -> tuple[float, float]:
+def worst_replacement(bits: int, rows: int, law_of: Callable[..., Law]) -> tuple[float, float]:
     """The largest ratio of any outcome, and of ⊥, over all pairs of tables that differ in one row."""
-    laws = {table: law_of_a(table, bits, p) for table in itertools.product(all_rows(bits), repeat=rows)}
+    laws = {table: law_of(table, bits) for table in itertools.product(all_rows(bits), repeat=rows)}
     pairs = [(law, laws[other]) for table, law in laws.items() for other in replaced(table, bits)]
     bottoms = [max(a[BOTTOM] / b[BOTTOM], b[BOTTOM] / a[BOTTOM]) for a, b in pairs]
     return max(worst_ratio(a, b) for a, b in pairs), max(bottoms)
@@ -43,31 +53,104 @@ def worst_replacement(bits: int, rows: int, p: float) -> tuple[float, float]:
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
 @pytest.mark.parametrize(("bits", "rows"), [(1, 1), (1, 3), (2, 2), (3, 2)])
 def test_no_outcome_gives_a_replaced_row_away_beyond_epsilon(bits: int, rows: int, epsilon: float) -> None:
-    p = sampling_rate(epsilon)
-    worst, bottom = worst_replacement(bits, rows, p)
+    p, q = sampling_rate(epsilon), bottom_rate(epsilon)
+    worst, bottom = worst_replacement(bits, rows, partial(law_of_a, p=p, q=q))
     assert worst == pytest.approx(math.exp(epsilon), rel=1e-12), "it is met with equality"
-    assert bottom <= 1 + p + 1e-12
-    slightly_more, _ = worst_replacement(bits, rows, 1.01 * p)
+    assert bottom == pytest.approx(math.exp(epsilon), rel=1e-12), "by ⊥ too"
+    slightly_more, _ = worst_replacement(bits, rows, partial(law_of_a, p=1.01 * p, q=q))
     assert slightly_more > math.exp(epsilon) * (1 + 1e-4), "a larger p is caught"
+    _, likelier = worst_replacement(bits, rows, partial(law_of_a, p=p, q=0.99 * q))
+    assert likelier > math.exp(epsilon) * (1 + 1e-5), "a smaller q is caught"
+
+
+@pytest.mark.parametrize("mean", [1.0, 3.0, 8.0])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize(("bits", "rows"), [(1, 1), (1, 3), (2, 2), (3, 2)])
+def test_attempts_do_not_give_a_replaced_row_away_beyond_epsilon(
+    bits: int, rows: int, epsilon: float, mean: float
+) -> None:
+    p = joint_rate(epsilon, mean)
+    worst, _ = worst_replacement(bits, rows, partial(law_of_attempts, p=p, mean=mean))
+    assert worst <= math.exp(epsilon) * (1 + 1e-12)
+    if mean * p == pytest.approx(epsilon, rel=1e-12):  # ⊥ meets the bound, on tables as small as these
+        assert worst == pytest.approx(math.exp(epsilon), rel=1e-12)
+        more, _ = worst_replacement(bits, rows, partial(law_of_attempts, p=1.01 * p, mean=mean))
+        assert more > math.exp(epsilon) * (1 + 1e-4), "a larger p is caught"
+
+
+@pytest.mark.parametrize(("epsilon", "mean"), [(0.5, 1.5), (2.0, 3.0)])
+def test_a_larger_p_of_attempts_is_caught_where_a_parity_gives_most_away(epsilon: float, mean: float) -> None:
+    """All rows say that the bit is the label. One of them is replaced by one that says that it is not.
+
+    An attempt that takes none of the others says "never" half of the time, or always if it takes the one. With
+    many rows there are few such attempts, and the bound of the proof is met: here to 1 part in 10,000.
+    """
+
+    def never(p: float, others: int, agrees: bool) -> float:
+        alone = (1 - p) ** others
+        says, anything = (alone * (1 - p) / 2, 1.0) if agrees else (alone * (1 + p) / 2, 1 - p * (1 - alone))
+        return says * -math.expm1(-mean * anything) / anything
+
+    p = joint_rate(epsilon, mean)
+    for agrees in (True, False):  # the same by enumeration
+        table = (((1,), 1),) * 5 + (((1,), int(agrees)),)
+        assert law_of_attempts(table, 1, p, mean)[0,] == pytest.approx(never(p, 5, agrees), rel=1e-9)
+
+    def ratio(p: float) -> float:
+        return never(p, 80, agrees=False) / never(p, 80, agrees=True)
+
+    assert mean * p < 0.999 * epsilon, "⊥ is not what binds"
+    assert math.exp(epsilon) * 0.9999 < ratio(p) <= math.exp(epsilon) * (1 + 1e-12)
+    assert ratio(1.01 * p) > math.exp(epsilon) * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("mean", [1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+def test_attempts_do_not_give_away_that_a_row_came_or_went(epsilon: float, mean: float) -> None:
+    def worst(p: float) -> float:
+        return max(
+            worst_ratio(law, law_of_attempts((*table, row), 2, p, mean))
+            for table in itertools.combinations_with_replacement(all_rows(2), 2)
+            for law in [law_of_attempts(table, 2, p, mean)]
+            for row in all_rows(2)
+        )
+
+    p = joint_rate(epsilon, mean, "add-remove")
+    assert worst(p) <= math.exp(epsilon) * (1 + 1e-12)
+    if mean * p == pytest.approx(epsilon, rel=1e-12):
+        assert worst(1.01 * p) > math.exp(epsilon) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/2", "3", "40"])
+@pytest.mark.parametrize("mean", ["1/100", "1", "7/2", "60"])
+def test_the_rate_that_is_used_is_the_planned_one_rounded_down(
+    epsilon: str, mean: str, neighbours: Neighbours
+) -> None:
+    exact = Attempts(Fraction(epsilon), Fraction(mean), neighbours).rate
+    assert float(exact) == pytest.approx(
+        joint_rate(float(Fraction(epsilon)), float(Fraction(mean)), neighbours)
+    )
+    assert exact * Fraction(mean) <= Fraction(epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
 def test_no_outcome_gives_away_that_a_row_came_or_went(epsilon: float) -> None:
     def worst(p: float) -> float:
         return max(
-            worst_ratio(law_of_a(table, 2, p), law_of_a((*table, row), 2, p))
+            worst_ratio(law_of_a(table, 2, p, q), law_of_a((*table, row), 2, p, q))
             for table in itertools.product(all_rows(2), repeat=2)
             for row in all_rows(2)
         )
 
-    p = sampling_rate(epsilon, neighbours="add-remove")
+    p, q = sampling_rate(epsilon, neighbours="add-remove"), bottom_rate(epsilon, neighbours="add-remove")
     assert worst(p) <= math.exp(epsilon) * (1 + 1e-12)
     assert worst(1.01 * p) > math.exp(epsilon) * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
 def test_the_papers_rate_is_private_too_and_wastes_some_of_epsilon(epsilon: float) -> None:
-    worst, _ = worst_replacement(2, 2, sampling_rate(epsilon, "paper"))
+    worst, _ = worst_replacement(2, 2, partial(law_of_a, p=sampling_rate(epsilon, "paper")))
     assert worst <= math.exp(epsilon)
     assert worst < math.exp(0.9 * epsilon)
 
@@ -98,9 +181,24 @@ def test_what_is_released_has_the_law_that_was_enumerated(sampling: Any, neighbo
         np.array([x for x, _ in table], dtype=bool).T, np.array([y for _, y in table], dtype=bool)
     )
     mechanism = ParityMechanism(Fraction(1), sampling, neighbours)
-    law = law_of_a(table, 2, sampling_rate(1.0, sampling, neighbours))
+    law = law_of_a(table, 2, sampling_rate(1.0, sampling, neighbours), bottom_rate(1.0, sampling, neighbours))
+    law_is_met(mechanism.release, given, law)
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_what_attempts_release_has_the_law_that_was_enumerated(neighbours: Neighbours) -> None:
+    """As above; the table's labels are no parity, so some attempts fail."""
+    table = (((1, 0), 1), ((1, 1), 0), ((0, 1), 0))
+    given = equations(
+        np.array([x for x, _ in table], dtype=bool).T, np.array([y for _, y in table], dtype=bool)
+    )
+    attempts = Attempts(Fraction(2), Fraction(3, 2), neighbours)
+    law_is_met(attempts.release, given, law_of_attempts(table, 2, float(attempts.rate), 1.5))
+
+
+def law_is_met(release: Callable[..., Bits | None], given: Words, law: Law) -> None:
     runs = 6000
-    said = [mechanism.release(given, 2) for _ in range(runs)]
+    said = [release(given, 2) for _ in range(runs)]
     seen = Counter(BOTTOM if mask is None else tuple(mask.astype(int).tolist()) for mask in said)
     assert seen.keys() <= law.keys()
     for outcome, chance in law.items():
@@ -133,13 +231,14 @@ def test_it_is_right_as_often_as_promised_at_the_promised_number_of_rows(sparse:
     rng = np.random.default_rng(5)
     error, beta, epsilon = 0.05, 0.05, Fraction(1, 2)
     plan = parity_plan(64, error, beta, float(epsilon))
-    mechanism = ParityMechanism(epsilon / plan.runs)
+    assert plan.rows <= 6100
+    attempts = Attempts(epsilon, Fraction(plan.runs))
     failures = 0
     for _ in range(150):
         words = rng.integers(0, 2**64, (sparse, plan.rows, 1), dtype=np.uint64)
         x, target = np.bitwise_and.reduce(words, axis=0), rng.random(64) < 0.5
         labels = products(x, packed_vector(target))[:, np.newaxis]
-        found = first_of(mechanism, np.hstack([x, labels.astype(np.uint64)]), 64, plan.runs)
+        found = attempts.release(np.hstack([x, labels.astype(np.uint64)]), 64)
         # Two parities differ on a row if an odd number of its bits are among those they differ in.
         apart = 0 if found is None else np.count_nonzero(found ^ target)
         failures += found is None or (1 - (1 - 2 * 2.0**-sparse) ** apart) / 2 > error
@@ -168,7 +267,15 @@ def test_tanh_needs_about_half_the_rows_of_the_paper() -> None:
 
     ratio = mean_rows("paper") / mean_rows("tight")
     assert 1.65 < ratio < 2.27
-    assert 1.9 < parity_rows(64, 0.05, 0.05, 0.5, "paper") / parity_rows(64, 0.05, 0.05, 0.5) < 2.01
+
+
+def test_repeating_as_the_paper_does_works_and_takes_six_times_the_rows() -> None:
+    """It fails with a chance of 2^-40 or so; five runs with ε/5 each are promised to fail in one of twenty."""
+    rng = np.random.default_rng(9)
+    assert 6 < parity_rows(64, 0.05, 0.05, 0.5, "paper") / parity_rows(64, 0.05, 0.05, 0.5) < 6.5
+    x, y, target = drawn(4000, 10, 0.5, rng)
+    found = first_of(ParityMechanism(Fraction(2), "paper"), equations(x, y), 10, 40)
+    assert found is not None and (found == target).all()
 
 
 def test_the_best_on_a_test_set_is_chosen() -> None:
@@ -291,16 +398,12 @@ def test_the_papers_calibrations_have_no_such_door() -> None:
 
 def test_a_person_with_several_rows_is_protected_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each row gets its part of ε, and no error says how many rows there are."""
-    used: list[Fraction] = []
-
-    def watched(mechanism: ParityMechanism, *_: Any) -> None:
-        used.append(mechanism.epsilon)
-
-    monkeypatch.setattr(solving, "first_of", watched)
+    used: list[Attempts] = []
+    monkeypatch.setattr(Attempts, "release", lambda attempts, *_: used.append(attempts))
     curator = people(rows=20, unit=sulq.schema.Unit("who", 2)).curator(epsilon=1)
     learner = Parity("y")
     assert isinstance(learner.learn(curator), Nothing)
-    assert used == [Fraction(1, 2) / parity_plan(6, 0.1, 0.05, 0.5).runs]
+    assert used == [Attempts(Fraction(1, 2), Fraction(parity_plan(6, 0.1, 0.05, 0.5).runs))]
     with pytest.raises(sulq.QueryError, match="public number of rows"):
         Parity("y", amplification="test set").learn(curator, run="another")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sulq.errors import QueryError
-from sulq.local.tails import Bounded, by_frequency
+from sulq.local.tails import Bounded, Counted, by_frequency
 
 
 def strays(n: int, p: float, t: float) -> float:
@@ -63,3 +64,64 @@ def test_where_the_frequent_vary_less_the_rare_ones_count() -> None:
 def test_what_has_no_radius_is_refused(n: int, beta: float) -> None:
     with pytest.raises(QueryError):
         coin(0.5).radius(n, beta)
+
+
+def bits(own: float, other: float, shares: tuple[float, ...] = (1.0,)) -> Counted:
+    contrast = own - other
+    copies = tuple(2**place for place in range(len(shares)))
+    bounded = Bounded((0.25 / contrast**2,) * len(shares), copies, 1 / contrast, 1 / contrast, 1 / contrast)
+    return Counted(bounded, own, other, shares, width=1.0)
+
+
+@pytest.mark.parametrize("beta", [0.3, 0.05, 1e-6])
+@pytest.mark.parametrize("n", [30, 100, 1000])
+@pytest.mark.parametrize(("own", "other"), [(0.73, 0.27), (0.5, 0.1), (0.3, 0.01), (0.999, 0.9)])
+def test_counts_of_bits_stray_beyond_their_radius_as_rarely_as_is_said(
+    n: int, beta: float, own: float, other: float
+) -> None:
+    """Binomial tails, summed, for chances between the two; a radius a fifth narrower breaks the promise for some."""
+    law = bits(own, other)
+    chances = [other + (own - other) * place / 40 for place in range(41)]
+
+    def worst(radius: float) -> float:
+        return max(strays(n, p, radius * (own - other)) for p in chances)
+
+    radius = law.radius(n, beta)
+    assert worst(radius) <= beta
+    if n == 1000:
+        assert worst(0.8 * radius) > beta
+
+
+def test_people_of_different_chances_stray_less_than_binomial_tails() -> None:
+    """Half report with one chance and half with the other, by convolution; and a cohort of them drawn by lot."""
+    n, own, other = 60, 0.9, 0.1
+    law = bits(own, other)
+
+    def count(trials: int, p: float) -> np.ndarray[Any, Any]:
+        return np.array([math.comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(trials + 1)])
+
+    def beyond(chances: np.ndarray[Any, Any], radius: float) -> float:
+        away = np.abs(np.arange(n + 1) / n - 0.5) > radius * (own - other)
+        return float(chances[away].sum())
+
+    fixed = np.convolve(count(n // 2, own), count(n // 2, other))
+    drawn = sum(
+        math.comb(n, k)
+        * math.comb(n, n - k)
+        / math.comb(2 * n, n)
+        * np.convolve(count(k, own), count(n - k, other))
+        for k in range(n + 1)
+    )
+    for beta in (0.2, 0.05, 1e-3):
+        assert beyond(fixed, law.radius(n, beta)) <= beta
+        assert beyond(drawn, law.radius(n, beta)) <= beta
+
+
+def test_a_crowd_s_error_bars_are_as_narrow_as_a_normal_law_s() -> None:
+    """At 1e6 people and a chance of 0.05: Chernoff's were 1.39 times as wide."""
+    law = bits(0.73, 0.27)
+    normal = 1.959964 * math.sqrt(law.variance / 10**6)
+    assert normal < law.radius(10**6, 0.05) < 1.002 * normal
+    assert law.bounded.radius(10**6, 0.05) == pytest.approx(1.386 * normal, rel=1e-3)
+    assert law.radius(10**6, 0.05) == law.single.radius(10**6, 0.05)
+    assert bits(0.73, 0.27, (1.0, 0.5)).radius(100, 0.05) > law.radius(100, 0.05)

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sulq.privacy import coins
-from sulq.privacy.coins import Coin, reaches, uniform
+from sulq.privacy.coins import Coin, poisson, reaches, uniform
 from tests.privacy.test_noise import excess
 
 
@@ -134,3 +134,27 @@ def test_many_values_are_equally_likely(below: int) -> None:
 def test_uniform_draws_of_one_value_and_of_none() -> None:
     assert not uniform(1, 100).any()
     assert uniform(5, 0).shape == (0,)
+
+
+def test_the_coins_of_a_poisson_draw_give_its_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their biases, to 200 bits, multiply to the probabilities: tails before k, and heads at k."""
+    mean, tossed = Fraction(16, 5), list[Coin]()
+
+    def tails_at_first(coin: Coin, size: int) -> NDArray[np.bool_]:
+        tossed.append(coin)
+        return np.array([len(tossed) == 21])
+
+    monkeypatch.setattr(coins, "toss", tails_at_first)
+    assert poisson(mean) == 20
+    left = 1.0
+    for k, coin in enumerate(tossed):
+        bias = coin.bias(200) / 2**200
+        assert left * bias == pytest.approx(math.exp(-3.2) * 3.2**k / math.factorial(k), rel=1e-9)
+        left *= 1 - bias
+
+
+def test_poisson_draws_are_as_frequent_as_they_should_be() -> None:
+    """n = 10,000; false alarm 2e-9. It notices a count that is off by about a tenth."""
+    drawn = np.minimum([poisson(Fraction(2)) for _ in range(10_000)], 8)
+    law = [math.exp(-2) * 2**k / math.factorial(k) for k in range(8)]
+    assert excess(np.bincount(drawn, minlength=9), 10_000 * np.array([*law, 1 - sum(law)])) < 0

@@ -14,22 +14,29 @@ are no constants to lose: for large ε the first is the usual bound without priv
 
 **Parity.** A row rules a wrong parity out if it is in S and the parity errs on it. So one that errs with
 probability above α is still among the solutions with probability at most (1 − pα)^n, and any of at most 2^d
-is with at most 2^d·(1 − pα)^n. No bound on the size of S is needed.
+is with at most 2^d·(1 − pα)^n. No bound on the size of S is needed. And if it is among the solutions, it is
+said with probability at most 1/2, because the true parity is among them too: so a wrong one is said with
+probability at most φ/2 = 2^(d−1)·(1 − pα)^n.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from sulq.errors import QueryError
 from sulq.numbers import rational, whole
-from sulq.privacy.parity import Sampling
+from sulq.privacy.parity import Sampling, joint_log_ratio
 from sulq.queries.query import Neighbours
 
 Amplification = Literal["repeat", "test set"]
 MOST_RUNS = 64
+BISECTIONS = 60
+MARGINS = tuple(2.0**-8 * 1.2**k for k in range(50))
+"""By how much the mean number of attempts exceeds ln 1/β, where the fewest rows are looked for."""
 LEAST_ERROR, LEAST = 1e-12, 1e-100
 """Below, no table has the rows, and numbers leave the range of floats."""
 
@@ -45,15 +52,49 @@ def sampling_rate(epsilon: float, sampling: Sampling = "tight", neighbours: Neig
     return math.tanh(epsilon / 2) if neighbours == "replace" else -math.expm1(-epsilon)
 
 
+def bottom_rate(epsilon: float, sampling: Sampling = "tight", neighbours: Neighbours = "replace") -> float:
+    """The probability q with which a run of A says ⊥ whatever the rows are: see `sulq.privacy.parity`.
+
+    >>> round(bottom_rate(0.5), 4), bottom_rate(0.5, "paper")
+    (0.2741, 0.5)
+    """
+    if sampling == "paper":
+        return 0.5
+    return math.exp(-epsilon) / (1 + (2 if neighbours == "replace" else 1) * math.exp(-epsilon))
+
+
+def joint_rate(epsilon: float, mean: float, neighbours: Neighbours = "replace") -> float:
+    """The probability p with which each of Poisson(`mean`) attempts takes a row: see `sulq.privacy.parity`.
+
+    >>> round(joint_rate(0.5, 2.0), 4), round(joint_rate(0.5, 2.0, "add-remove"), 4)
+    (0.1828, 0.25)
+    """
+    low, high = 0.0, min(1.0, epsilon / mean)
+    if high < 1 and joint_log_ratio(high, mean, neighbours) <= epsilon:
+        return high
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        holds = middle < 1 and joint_log_ratio(middle, mean, neighbours) <= epsilon
+        low, high = (middle, high) if holds else (low, middle)
+    return low
+
+
 @dataclass(frozen=True)
 class ParityPlan:
-    """How the parity learner keeps its promise: so many rows, so many runs of A, so many rows to test on."""
+    """How the parity learner keeps its promise.
+
+    Args:
+        rows: so many rows are enough.
+        runs: how many runs of A there are; how many attempts on average, where they are accounted jointly.
+        tested: so many rows are left to test on.
+    """
 
     rows: int
-    runs: int
+    runs: int | Fraction
     tested: int = 0
 
 
+@lru_cache(maxsize=256)
 def parity_plan(
     features: int,
     error: float,
@@ -65,41 +106,54 @@ def parity_plan(
 ) -> ParityPlan:
     """The fewest rows with which A* errs by more than `error` with a chance of at most `beta`.
 
-    "repeat": k runs with ε/k each on all rows, and the first that does not say ⊥ decides. A run stops at
-    once with probability 1/2; one that goes on is wrong with probability at most φ = 2^d·(1 − pα)^n. Together
-    2^-k + (1 − 2^-k)·φ, which must be at most β; k is chosen for the fewest rows.
+    "repeat": Poisson(L) attempts on all rows, accounted jointly, and the first parity decides. None is made
+    with probability e^-L; the first is wrong with probability at most φ/2. Together e^-L + (1 − e^-L)·φ/2,
+    which must be at most β; L is chosen for the fewest rows. With sampling="paper", k runs with ε/k each: a
+    run stops at once with probability 1/2, so it is 2^-k + (1 − 2^-k)·φ/2, and k is chosen.
 
-    "test set": k runs with ε on disjoint parts, each good (error at most α/5) with probability 3/8, and one
-    of what they say chosen on s other rows. With α′ = α/5 and β′ = β/3, a good one has at most 2α′s mistakes
-    there and a bad one at least 4α′s if s ≥ (10/α′)·ln(k/β′), and the choice tells them apart if
-    s ≥ ln(k/β′)/(α′ε). (The paper's box says β′ = β/2, its proof needs β/3.)
+    "test set": k runs with ε on disjoint parts, each good (error at most α/5) with probability (1 − q)(1 −
+    φ/2), where q is the chance of ⊥, and one of what they say chosen on s other rows. With α′ = α/5 and β′ =
+    β/3, a good one has at most 2α′s mistakes there and a bad one at least 4α′s if s ≥ (10/α′)·ln(k/β′), and
+    the choice tells them apart if s ≥ ln(k/β′)/(α′ε). (The paper's box says β′ = β/2, its proof needs β/3.)
+    None of the runs is good with probability β′; k is chosen.
 
-    >>> parity_plan(64, 0.05, 0.05, 0.5)
-    ParityPlan(rows=19315, runs=5, tested=0)
+    >>> parity_plan(64, 0.05, 0.05, 0.5).rows, parity_plan(64, 0.05, 0.05, 0.5, "paper")
+    (6021, ParityPlan(rows=38067, runs=5, tested=0))
     >>> parity_plan(64, 0.05, 0.05, 0.5, amplification="test set")
-    ParityPlan(rows=174196, runs=9, tested=6292)
+    ParityPlan(rows=80209, runs=4, tested=5481)
     """
     _check(error, beta, epsilon)
     whole("features", features, 1)
+    plans = []
     if amplification == "test set":
         rate, good, rare = sampling_rate(epsilon, sampling, neighbours), error / 5, beta / 3
-        runs = math.ceil(math.log(1 / rare) / math.log(8 / 5))
-        each = math.ceil((features * math.log(2) + math.log(4)) / -math.log1p(-rate * good))
-        tested = math.ceil(max(10 / good, 1 / (good * epsilon)) * math.log(runs / rare))
-        return ParityPlan(runs * each + tested, runs, tested)
-    plans = []
-    for runs in range(1, MOST_RUNS):
-        never = 2.0**-runs
-        if never < beta:
-            rate = sampling_rate(epsilon / runs, sampling, neighbours)
-            wrong = (beta - never) / (1 - never)
-            rows = (features * math.log(2) - math.log(wrong)) / -math.log1p(-rate * error)
-            plans.append(ParityPlan(math.ceil(rows), runs))
+        bottom = bottom_rate(epsilon, sampling, neighbours)
+        for runs in range(1, MOST_RUNS):
+            wrong = 1 - -math.expm1(math.log(rare) / runs) / (1 - bottom)
+            if wrong > 0:
+                tested = math.ceil(max(10 / good, 1 / (good * epsilon)) * math.log(runs / rare))
+                plans.append(ParityPlan(runs * _solving(features, wrong, rate * good) + tested, runs, tested))
+    elif sampling == "paper":
+        for runs in range(1, MOST_RUNS):
+            never = 2.0**-runs
+            if never < beta:
+                rate = sampling_rate(epsilon / runs, sampling, neighbours)
+                plans.append(ParityPlan(_solving(features, (beta - never) / (1 - never), rate * error), runs))
+    else:
+        for margin in MARGINS:
+            mean = math.ceil((margin - math.log(beta)) * 2**20) / 2**20
+            never = math.exp(-mean)
+            rate = joint_rate(epsilon, mean, neighbours)
+            rows = _solving(features, (beta - never) / (1 - never), rate * error)
+            plans.append(ParityPlan(rows, Fraction(mean)))
     if not plans:
-        raise QueryError(
-            f"a chance of {beta:g} takes more than {MOST_RUNS} runs: use amplification='test set'"
-        )
+        raise QueryError(f"a chance of {beta:g} takes more than {MOST_RUNS} runs: use sampling='tight'")
     return min(plans, key=lambda plan: plan.rows)
+
+
+def _solving(features: int, wrong: float, ruled_out: float) -> int:
+    """How many rows until a wrong parity is said with this chance; a row rules one out with that chance."""
+    return math.ceil(((features - 1) * math.log(2) - math.log(wrong)) / -math.log1p(-ruled_out))
 
 
 def parity_rows(
@@ -114,7 +168,7 @@ def parity_rows(
     """How many rows the parity learner needs: see `parity_plan`.
 
     >>> parity_rows(64, 0.05, 0.05, 0.5), parity_rows(64, 0.05, 0.05, 0.5, "paper")
-    (19315, 38621)
+    (6021, 38067)
     """
     return parity_plan(features, error, beta, epsilon, sampling, amplification, neighbours).rows
 

@@ -12,8 +12,8 @@ import numpy as np
 from sulq.classes.sizes import Amplification, ParityPlan, parity_plan
 from sulq.errors import QueryError
 from sulq.numbers import make_rational, percent
-from sulq.privacy.gf2 import equations, solve
-from sulq.privacy.parity import ParityMechanism, Sampling, best_of, first_of
+from sulq.privacy.gf2 import Bits, Words, equations, solve
+from sulq.privacy.parity import Attempts, ParityMechanism, Sampling, best_of, first_of
 from sulq.privacy.terms import Contest, Settled
 from sulq.queries.attributes import condition
 from sulq.queries.node import Node
@@ -43,7 +43,7 @@ class Solve(RowQuestion):
         error: the parity errs on at most that part of the population that the rows were drawn from.
         beta: the chance that it errs on more, or that there is none.
         sampling: how many rows a run looks at; see `ParityMechanism`.
-        amplification: how a mechanism that says ⊥ half of the time becomes reliable; see `sulq.Parity`.
+        amplification: how a mechanism that may say ⊥ becomes reliable; see `sulq.Parity`.
         weight: how well it should be answered, compared with the other questions of its round.
 
     >>> import sulq
@@ -116,12 +116,7 @@ class Solve(RowQuestion):
             solutions = solve(given, len(self.features))
             mask = solutions.random() if solutions.consistent else None
         else:
-            plan = self.plan(public, settled)
-            mechanism = self._mechanism(public, settled, plan)
-            if self.amplification == "repeat":
-                mask = first_of(mechanism, given, len(self.features), plan.runs)
-            else:
-                mask = best_of(mechanism, given, len(self.features), plan.runs, plan.tested)
+            mask = self._released(given, public, settled)
         return None if mask is None else mask.astype(int).tolist()
 
     def answer(self, released: Any, public: PublicFacts, settled: Settled | None) -> Answer:
@@ -146,10 +141,24 @@ class Solve(RowQuestion):
     def words(self, public: PublicFacts) -> str:
         return f"which parity of {len(self.features):,} features fits the rows"
 
-    def _mechanism(self, public: PublicFacts, settled: Settled, plan: ParityPlan) -> ParityMechanism:
+    def _released(self, given: Words, public: PublicFacts, settled: Settled) -> Bits | None:
+        plan, unknowns = self.plan(public, settled), len(self.features)
+        mechanism = self._mechanism(public, settled, plan)
+        if isinstance(mechanism, Attempts):
+            return mechanism.release(given, unknowns)
+        if self.amplification == "repeat":
+            return first_of(mechanism, given, unknowns, int(plan.runs))
+        return best_of(mechanism, given, unknowns, int(plan.runs), plan.tested)
+
+    def _mechanism(
+        self, public: PublicFacts, settled: Settled, plan: ParityPlan
+    ) -> ParityMechanism | Attempts:
         epsilon = _per_row(public, settled)
-        each = epsilon / plan.runs if self.amplification == "repeat" else epsilon
-        return ParityMechanism(each, self.sampling, public.neighbours)
+        if self.amplification == "test set":
+            return ParityMechanism(epsilon, self.sampling, public.neighbours)
+        if self.sampling == "tight":
+            return Attempts(epsilon, Fraction(plan.runs), public.neighbours)
+        return ParityMechanism(epsilon / plan.runs, self.sampling, public.neighbours)
 
 
 def _per_row(public: PublicFacts, settled: Settled) -> Fraction:

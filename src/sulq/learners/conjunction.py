@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal, get_args
 
+from sulq.errors import QueryError
 from sulq.hypotheses.rules import Rule
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
@@ -14,7 +16,11 @@ from sulq.queries.node import Node
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
+from sulq.talk.law_forms import Law
+from sulq.talk.laws import Noise, Ratio
 from sulq.talk.oracle import Rounds
+
+Keep = Literal["tight", "paper"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,10 @@ class Conjunction(Learner[Rule]):
     is at most error/2d. With answers within error/2d of the truth it keeps every literal of a target
     conjunction, and none that costs more than error/d, so the rule errs on at most `error` of the rows.
 
+    With a `share` of a curator's budget the noise may be wider than that. Then it keeps literals up to what
+    the noise may add to a literal of the target, but not beyond error/d: to drop one of those is a failure,
+    while to keep a bad literal only costs what it costs (`sulq.plans.literals` has the proof).
+
     Args:
         label: a boolean column, or an expression that is true or false.
         features: boolean columns or such expressions, by default all boolean columns that the label does not
@@ -34,6 +44,7 @@ class Conjunction(Learner[Rule]):
         negations: consider the opposite of every feature too.
         share: ask for this part of the budget instead of by tolerances; then the rule is as good as the
             budget allows.
+        keep: "tight" keeps literals as said above; "paper" those up to error/2d, however wide the noise is.
 
     >>> import sulq
     >>> rows = {"a": [1, 1, 0, 0] * 9, "b": [1, 0, 1, 0] * 9, "c": [1, 0, 0, 1] * 9, "y": [1, 0, 0, 0] * 9}
@@ -48,6 +59,7 @@ class Conjunction(Learner[Rule]):
     confidence: Numeric = Fraction(95, 100)
     negations: bool = False
     share: Numeric | None = None
+    keep: Keep = "tight"
 
     def rounds(self, schema: Schema) -> Rounds[Rule]:
         literals, label = self.literals(schema), condition(self.label, schema)
@@ -55,9 +67,24 @@ class Conjunction(Learner[Rule]):
         tolerance, beta = (within, self._beta(len(literals))) if self.share is None else (None, None)
         violations = [mean(label & ~literal, tolerance=tolerance, beta=beta) for literal in literals]
         answers = yield Round(violations, self.share)
-        most = float(within)
-        kept = [literal for literal, answer in zip(literals, answers, strict=True) if answer.value <= most]
-        return Rule(schema, None, tuple(kept))
+        most = [self.most(len(literals), answer.law) for answer in answers]
+        judged = zip(literals, answers, most, strict=True)
+        return Rule(schema, None, tuple(literal for literal, answer, m in judged if answer.value <= m))
+
+    def most(self, literals: int, law: Law) -> float:
+        """Up to which answer of this law a literal is kept.
+
+        A literal of the target goes beyond what the noise may add to it with a chance of 9β/10d at most.
+        """
+        if self.keep not in get_args(Keep):
+            raise QueryError(f"keep is 'tight' or 'paper', not {self.keep!r}")
+        half = float(self.tolerance(literals))
+        sums = law.of_totals if isinstance(law, Ratio) else law
+        if self.share is None or self.keep == "paper" or not isinstance(sums, Noise):
+            return half
+        # Noise is symmetric: on one side it goes beyond half as often.
+        strays = float(law.each(min(1.0, 1.8 * float(self._beta(literals)))))
+        return min(2 * half, max(half, strays))
 
     def tolerance(self, literals: int) -> Fraction:
         """How close every answer must be for the rule to be as good as promised: error/2d."""

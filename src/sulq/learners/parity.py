@@ -36,12 +36,13 @@ class Parity(Learner[ParityRule | Nothing]):
         error: the parity errs on at most this part of the population that the rows were drawn from.
         confidence: the chance of that.
         constant: whether the opposites of parities are considered too.
-        sampling: how many rows a run looks at; see `sulq.privacy.parity`.
-        amplification: how a mechanism that says ⊥ half of the time becomes reliable. "repeat" runs it
-            several times on all rows, each time with a part of the ε, and the first parity decides (the
-            paper's earlier version). "test set" runs it on disjoint parts with all of ε each, and chooses
-            among the parities by their mistakes on other rows (the full version, with its footnote's way of
-            choosing). "repeat" needs fewer rows.
+        sampling: how many rows a run looks at: as many as privacy allows ("tight"), or as the paper says
+            ("paper"); see `sulq.privacy.parity`.
+        amplification: how a mechanism that may say ⊥ becomes reliable. "repeat" makes several attempts on
+            all rows, accounted jointly, and the first parity decides (the paper's earlier version; with
+            sampling="paper" each run has a part of the ε). "test set" runs it on disjoint parts with all of ε
+            each, and chooses among the parities by their mistakes on other rows (the full version, with its
+            footnote's way of choosing). "repeat" needs fewer rows.
         share: the part of the budget to spend.
 
     >>> import numpy as np, sulq

@@ -16,7 +16,7 @@ from sulq.local.draws import PARTS, position, rounded
 from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import interval
 from sulq.local.response import RandomizedResponse
-from sulq.local.tails import Bounded, people
+from sulq.local.tails import Bounded, Counted, people
 from sulq.local.tally import Tallied, Tally
 from sulq.numbers import Numeric
 
@@ -83,9 +83,11 @@ class OneBitReport(Tallied, FormedRandomizer):
         return (self._reach**2 - off**2) / people(n)
 
     @property
-    def tails(self) -> Bounded:
-        beyond = self._reach + (self.high - self.low) / 2
-        return Bounded((self.variance(1),), (1,), beyond, beyond, 2 * self._reach)
+    def tails(self) -> Counted:
+        width = self.high - self.low
+        beyond = self._reach + width / 2
+        bounded = Bounded((self.variance(1),), (1,), beyond, beyond, 2 * self._reach)
+        return self.bit.support.counted(bounded, width)
 
     def radius(self, n: int, beta: float) -> float:
         return self.tails.radius(n, beta)

@@ -15,7 +15,7 @@ from sulq.local.draws import ONE, below
 from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import chance_to_lie, codes, logarithm, usable_epsilon
 from sulq.local.support import Support
-from sulq.local.tails import Bounded
+from sulq.local.tails import Counted
 from sulq.local.tally import Tallied, Tally, counts_of
 from sulq.numbers import Numeric
 
@@ -81,7 +81,7 @@ class RandomizedResponse(Tallied, FormedRandomizer):
         return self.support.variance(n, None)
 
     @property
-    def tails(self) -> Bounded:
+    def tails(self) -> Counted:
         return self.support.contributions(1)
 
     def radius(self, n: int, beta: float) -> float:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.local.tails import Bounded, by_frequency, people
+from sulq.local.tails import Bounded, Counted, by_frequency, people
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,27 @@ class Support:
         each = max(absent, present) if frequency is None else absent + frequency * (present - absent)
         return each / people(n)
 
-    def contributions(self, k: int) -> Bounded:
+    def contributions(self, k: int) -> Counted:
         """One person's contributions to the frequencies of k possibilities."""
         variances, copies = by_frequency(k, self.variance(1, 0), self.variance(1, 1))
-        return Bounded(
+        bounded = Bounded(
             variances,
             copies,
             above=float(max(1 - self.other, 1 - self.own) / self.contrast),
             below=float(max(self.other, self.own) / self.contrast),
             span=float(1 / self.contrast),
         )
+        return self.counted(bounded)
+
+    def counted(self, bounded: Bounded, width: float = 1.0) -> Counted:
+        """The same, as counts; `bounded` has the frequencies as `by_frequency` orders them.
+
+        Args:
+            bounded: what else is known of one person's contributions.
+            width: what an estimate is if everyone has the possibility, less what it is if nobody has.
+        """
+        shares = tuple(0.5**place for place in range(len(bounded.copies)))
+        return Counted(bounded, float(self.own), float(self.other), shares, width)
 
     def influence(self, n: int) -> float:
         """How far one report among n can move a frequency."""

@@ -10,6 +10,21 @@ its expectation it can be, how wide its range is, and the variance on average. T
 - Theorem 2: Pr[mean − expectation ≥ t] ≤ exp(−2nt²/w²), for a range of width w.
 
 Both directions and all numbers of the estimate are summed (union bound), and t is found by bisection.
+
+Where a number is a count S of reports that support it, more is known (`Counted`):
+
+- S is a sum of n independent bits, whoever reports. With the people fixed that is so by itself. If they are
+  drawn by lot, without replacement, the generating function of S is a mean over all cohorts of Π(1 − p_i +
+  p_i·z): an elementary symmetric polynomial in linear forms with coefficients that are not negative. Those
+  are stable, so all its zeros are real and at most 0, and that makes it the generating function of a sum of
+  independent bits.
+- Beyond one step from its mean n·p, such a sum has lighter tails than Binomial(n, p): Hoeffding, "On the
+  Distribution of the Number of Successes in Independent Trials", 1956.
+- Pr[Binomial(n, p) ≥ k] ≤ Φ(−√(2n·KL((k − 1)/n ‖ p))) for k − 1 > np: Zubkov and Serov, "A complete proof of
+  universal inequalities for the distribution function of the binomial law", 2013. That is a normal tail,
+  where Chernoff's bound lacks the factor that makes it one.
+- Which p it is nobody knows. KL(p + y ‖ p) is convex in p and has its least between (1 − y)/2 and 1/2, where
+  it is at least 2y² (Pinsker); an interval of p that lies on one side of these has it at its end.
 """
 
 from __future__ import annotations
@@ -26,6 +41,8 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.privacy.noise import DiscreteLaplace
 
+MANY = 1000
+"""From so many people on, one step of a count is nothing beside its deviation."""
 STEPS = 2**12
 """The grid of reports with Laplace noise: rounding to it adds at most 2^-26 of the interval's square."""
 
@@ -131,7 +148,66 @@ class LaplaceMeans:
         return of_noise + per_step**2 / 8
 
 
-Tails: TypeAlias = Bounded | LaplaceMeans
+@dataclass(frozen=True)
+class Counted:
+    """Numbers of an estimate that are counts of reports: as good as normal tails, for every n.
+
+    Args:
+        bounded: what else is known of one person's contribution.
+        own: how likely a report is to support the possibility that its sender has.
+        other: how likely it is to support another.
+        shares: for each variance of `bounded`, which part of the people has such a possibility at most.
+        width: what an estimate is if everyone has the possibility, less what it is if nobody has.
+
+    >>> coin = Bounded(variances=(1.0,), copies=(1,), above=1.5, below=1.5, span=2.0)
+    >>> bits = Counted(coin, own=0.75, other=0.25, shares=(1.0,), width=1.0)
+    >>> round(coin.radius(10_000, 0.05), 4), round(bits.radius(10_000, 0.05), 4)
+    (0.0272, 0.0198)
+    """
+
+    bounded: Bounded
+    own: float
+    other: float
+    shares: tuple[float, ...]
+    width: float
+
+    @property
+    def variance(self) -> float:
+        """The largest variance of one person's contribution to a number."""
+        return self.bounded.variance
+
+    @property
+    def single(self) -> Counted:
+        """The same of one number alone."""
+        return replace(self, bounded=self.bounded.single, shares=(max(self.shares),))
+
+    def radius(self, n: int, beta: float) -> float:
+        """The smallest t for which the bounds promise that no number is off by more, but for chance beta."""
+        chance(beta)
+        # With many people and no smaller variance, normal tails are the shorter ones.
+        widest = (self.width / (self.own - self.other)) ** 2 / 4
+        normal = people(n) >= MANY and self.variance >= widest * (1 - 1e-9)
+        low = 0.0
+        high = max(self.bounded.above, self.bounded.below) if normal else self.bounded.radius(n, beta)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.beyond(n, middle) <= beta else (middle, high)
+        return high * (1 + 1e-9)
+
+    def beyond(self, n: int, t: float) -> float:
+        """The bound on the probability that some number is off by more than t."""
+        step = t * (self.own - self.other) / self.width - 1 / n
+        if step <= 0:
+            return 1.0
+        chance_of_any = 0.0
+        for share, copies in zip(self.shares, self.bounded.copies, strict=True):
+            most = self.other + (self.own - self.other) * share
+            up, down = _normal(n, step, self.other, most), _normal(n, step, 1 - most, 1 - self.other)
+            chance_of_any += copies * (up + down)
+        return chance_of_any
+
+
+Tails: TypeAlias = Bounded | Counted | LaplaceMeans
 """How far the mean of n reports strays, as plain data: its `radius(n, beta)` and one report's `variance`."""
 
 
@@ -181,8 +257,10 @@ def by_frequency(k: int, absent: float, present: float) -> tuple[tuple[float, ..
     return tuple(variances), tuple(copies)
 
 
-def beyond(n: int, t: float, c: Bounded) -> float:
+def beyond(n: int, t: float, c: Bounded | Counted) -> float:
     """The bound on the probability that some number is off by more than t."""
+    if isinstance(c, Counted):
+        return min(beyond(n, t, c.bounded), c.beyond(n, t))
     variances = np.array(c.variances)
     both = _tail(n, t, variances, c.above, c.span) + _tail(n, t, variances, c.below, c.span)
     return float(both @ np.array(c.copies, dtype=np.float64))
@@ -195,3 +273,20 @@ def _tail(n: int, t: float, v: NDArray[np.float64], u: float, w: float) -> NDArr
     with np.errstate(divide="ignore"):
         divergence = a * np.log1p(u * t / v) + (1 - a) * math.log1p(-t / u)
     return np.asarray(np.exp(-n * np.maximum(divergence, 2 * (t / w) ** 2)))
+
+
+def _normal(n: int, y: float, low: float, high: float) -> float:
+    """How likely Binomial(n, p) is above n·(p + y) by a step, at most, for every p between low and high."""
+    if high <= (1 - y) / 2:
+        least = _divergence(high + y, high)
+    elif low >= 0.5:
+        least = _divergence(low + y, low)
+    else:
+        least = 2 * y * y
+    return math.erfc(math.sqrt(n * least)) / 2
+
+
+def _divergence(a: float, b: float) -> float:
+    if a >= 1:
+        return math.inf if a > 1 else -math.log(b)
+    return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))

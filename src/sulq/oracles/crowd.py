@@ -14,9 +14,11 @@ from sulq.errors import AdaptivityError, QueryError
 from sulq.local.device import Device
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.item import Item, Method, item_of
+from sulq.local.onebit import OneBitReport
 from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
-from sulq.local.tails import Bounded, Tails, by_frequency
+from sulq.local.response import RandomizedResponse
+from sulq.local.tails import Bounded, Counted, Tails, by_frequency
 from sulq.local.tally import Tally
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey, Surveyor
@@ -169,14 +171,21 @@ class Reports(Survey):
         return self.randomizer.tails if self.size == self.source.rows else super().tails
 
     @property
-    def _contributions(self) -> Bounded:
-        if not isinstance(self.randomizer, FrequencyReport):
-            return super()._contributions
-        support = self.randomizer.support
+    def _contributions(self) -> Bounded | Counted:
+        randomizer, others = self.randomizer, super()._contributions
+        # Rows of one person are drawn together, and then counts are no sums of independent bits.
+        rows = self.source.schema.rows_per_unit
+        bit = randomizer.bit if isinstance(randomizer, OneBitReport) else randomizer
+        if rows == 1 and isinstance(bit, RandomizedResponse) and isinstance(others, Bounded):
+            return bit.support.counted(others, self._widest)
+        if not isinstance(randomizer, FrequencyReport):
+            return others
+        support = randomizer.support
         # Of a group with a share f of the people: how they differ adds f·(1 − f), which is at most f.
         absent, present = support.variance(1, 0), support.variance(1, 1) + 1
-        variances, copies = by_frequency(self.randomizer.k, absent, present)
-        return Bounded(variances, copies, self.span, self.span, self.span)
+        variances, copies = by_frequency(randomizer.k, absent, present)
+        bounded = Bounded(variances, copies, self.span, self.span, self.span)
+        return support.counted(bounded) if rows == 1 else bounded
 
     @cached_property
     def item(self) -> Item:

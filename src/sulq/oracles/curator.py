@@ -254,7 +254,7 @@ class Curator:
                     noise = next(noises)
                     added = true if noise is None else true + noise.sample(len(true)).astype(object)
                     noisy.append([int(steps) for steps in added])
-        released: dict[str, object] = {"sums": noisy, "choices": choices}
+        released: dict[str, object] = {"sums": noisy, "choices": choices, "jointly": True}
         return json.dumps(released | {"others": others} if others else released)
 
 

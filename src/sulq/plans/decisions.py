@@ -59,6 +59,8 @@ class Needs:
         theorem: the paper, and the name of the theorem in it.
         fixed: why the questions do not depend on the rows as long as the decisions are right, so that one
             sample may answer them all.
+        literals: how many literals a conjunction may be made of, if keeping a bad one is no failure yet; None
+            if every wrong decision counts as one.
     """
 
     learner: Planned
@@ -67,6 +69,7 @@ class Needs:
     tolerances: tuple[float, ...]
     theorem: tuple[str, str]
     fixed: str
+    literals: int | None = None
 
 
 def needs(learner: Planned, schema: Schema, rate: Fraction = Fraction(0)) -> Needs:
@@ -122,6 +125,7 @@ def _conjunction(
         (tolerance,) * count,
         ("lecture notes", "Theorem 5"),
         "there is one round only",
+        count if rate == 0 and learner.keep == "tight" else None,
     )
 
 

@@ -151,7 +151,7 @@ def binomial_beyond(n: int, p: float, k: float, above: bool) -> float:
     if first <= n * p:
         return 1.0
     numbers = first + np.arange(min(MOST_SUMMED, math.floor(n - first) + 1), dtype=np.float64)
-    terms = _binomial(n, p, numbers)
+    terms = binomial_masses(n, p, numbers)
     last = float(numbers[-1])
     shrink = (n - last) * p / ((last + 1) * (1 - p))
     rest = float(terms[-1]) * shrink / (1 - shrink) if n - last >= 1 else 0.0
@@ -205,13 +205,13 @@ def _summed(n: int, law: Law, blur: Blur) -> float:
     reach = 9 * math.sqrt(variance) + 50
     low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
     numbers = np.arange(low, high + 1, dtype=np.float64)
-    summed = float(_binomial(n, p, numbers) @ blur.beyond(-(n * first + numbers * (second - first))))
+    summed = float(binomial_masses(n, p, numbers) @ blur.beyond(-(n * first + numbers * (second - first))))
     # Bernstein, for the numbers left out.
     left_out = 2 * math.exp(-(reach**2) / (2 * variance + 2 * reach / 3)) if high - low < n else 0.0
     return min(1.0, summed + left_out)
 
 
-def _binomial(n: int, p: float, k: Floats) -> Floats:
+def binomial_masses(n: int, p: float, k: Floats) -> Floats:
     """Pr[B = k], from above by less than one in a thousand: Stirling's formula with Robbins' bounds."""
     inside = (k > 0) & (k < n)
     at = np.where(inside, k, 0.5 * n)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from sulq.learners.conjunction import Conjunction
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.response import RandomizedResponse
@@ -16,11 +17,13 @@ from sulq.local.tails import Bounded, beyond
 from sulq.oracles.crowd import Reports
 from sulq.oracles.surveys import Survey
 from sulq.plans.decisions import Needs, Risk
+from sulq.plans.literals import Literals
 from sulq.plans.mistakes import Blur, Case, binomial_beyond, wrong
 from sulq.plans.rehearsal import made_up
 from sulq.privacy.calibrated import calibrated
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.schema import Schema
+from sulq.talk.laws import Noise
 from sulq.talk.offer import Offer
 from sulq.theory.theorems import local_rows, private_rows, relabelled_rows, sample_rows
 
@@ -55,7 +58,7 @@ def failing(needs: Needs, schema: Schema, model: Model, epsilon: Fraction | None
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
     >>> chance = failing(needs(sulq.Conjunction("flu"), schema), schema, "curator", Fraction(1))
     >>> [round(chance(rows), 4) for rows in (500, 1000, 2000)]
-    [0.2367, 0.0335, 0.0007]
+    [0.3916, 0.0335, 0.0007]
     """
     if model == "exact":
         return lambda rows: 0.0
@@ -112,6 +115,9 @@ def _curator(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
             blurs[number, place] = noises_of_query[0], float(offer.scope.number(query.parts[0]).unit)
 
     def chance(rows: int) -> float:
+        if needs.literals is not None:
+            assert isinstance(needs.learner, Conjunction)
+            return _kept(needs.learner, needs.literals, rows, *blurs[0, 0])
         chance_of_failure = 0.0
         for risk in needs.risks:
             noise, step = blurs[risk.round, risk.query]
@@ -119,6 +125,12 @@ def _curator(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
         return chance_of_failure
 
     return chance
+
+
+def _kept(learner: Conjunction, literals: int, rows: int, noise: DiscreteLaplace, step: float) -> float:
+    law = Noise.of(noise, Fraction(step), 1).times(1 / rows)
+    threshold, beta = learner.most(literals, law), 1 - float(learner.confidence)
+    return Literals(literals, float(learner.error), threshold).failing(rows, Blur(noise, step), beta)
 
 
 def _worst(risk: Risk, rows: int, blur: Blur | None) -> float:

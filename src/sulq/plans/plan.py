@@ -71,11 +71,11 @@ def plan(
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
     >>> learner = sulq.Conjunction("flu", error=0.05)
     >>> plan(learner, schema, epsilon=1).rows
-    Both(paper=473529, tight=1807)
+    Both(paper=473529, tight=1291)
     >>> plan(learner, schema, epsilon=1, rows=10_000).error.tight
-    0.00908
+    0.00646
     >>> plan(learner, schema, rows=10_000).epsilon.tight
-    0.129
+    0.0839
     """
     declared = Schema.of(schema)
     if model not in get_args(Model):
@@ -119,7 +119,7 @@ def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schem
     if not isinstance(bounds, StatisticalBounds):
         return _released(learner, figures)
     error = Fraction(str(figures.error.tight)) if not terms.exactly else Fraction(0)
-    needs = bounds.needs(error)
+    needs = bounds.needs(error, 1 - Fraction(str(figures.confidence.tight)))
     crowd = wanted.model == "crowd"
     return Plan(
         replace(needs.learner, confidence=Fraction(str(figures.confidence.tight))),

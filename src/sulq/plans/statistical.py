@@ -29,11 +29,11 @@ class StatisticalBounds:
     rate: Fraction
 
     def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
-        tolerances, strength = self.needs(error).tolerances, None if epsilon is None else float(epsilon)
+        tolerances, strength = self.needs(error, beta).tolerances, None if epsilon is None else float(epsilon)
         return paper_rows(self.answered_as, tolerances, float(beta), strength, float(self.rate))
 
     def enough(self, rows: int, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> bool:
-        return _failing(self, error, epsilon)(rows) <= beta
+        return _failing(self, error, beta, epsilon)(rows) <= beta
 
     @property
     def answered_as(self) -> Model:
@@ -44,18 +44,19 @@ class StatisticalBounds:
         """
         return "sample" if self.model == "exact" and self.rate else self.model
 
-    def needs(self, error: Fraction) -> Needs:
+    def needs(self, error: Fraction, beta: Fraction) -> Needs:
         """What the learner needs for this error; masked parity is learned exactly, whatever it is."""
-        return _needs(self, error)
+        return _needs(self, error, beta)
 
 
 @lru_cache(maxsize=64)
-def _needs(bounds: StatisticalBounds, error: Fraction) -> Needs:
-    learner = bounds.learner
-    at_error = replace(learner, error=error) if isinstance(learner, Conjunction) else learner
-    return needs(at_error, bounds.schema, bounds.rate)
+def _needs(bounds: StatisticalBounds, error: Fraction, beta: Fraction) -> Needs:
+    learner: Planned = replace(bounds.learner, confidence=1 - beta)
+    if isinstance(learner, Conjunction):
+        learner = replace(learner, error=error)
+    return needs(learner, bounds.schema, bounds.rate)
 
 
 @lru_cache(maxsize=64)
-def _failing(bounds: StatisticalBounds, error: Fraction, epsilon: Fraction | None) -> Failing:
-    return failing(bounds.needs(error), bounds.schema, bounds.answered_as, epsilon)
+def _failing(bounds: StatisticalBounds, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> Failing:
+    return failing(bounds.needs(error, beta), bounds.schema, bounds.answered_as, epsilon)

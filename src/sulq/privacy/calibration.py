@@ -8,6 +8,12 @@ Errors are compared in a unit that does not depend on how a column is measured: 
 contribution. All sums get the same error in that unit, or as much smaller as their weight says. With
 noise of scale sⱼ = t·sizeⱼ/weightⱼ the cost of a round is Σⱼ Δ₁ⱼ/sⱼ in ε (Laplace) or Σⱼ Δ₂ⱼ²/2sⱼ² in ρ
 (Gaussian), so that t follows from the cost, and no smaller cost has these errors.
+
+Sums over the rows that satisfy one condition are accounted jointly. If a row is exchanged for another, either
+both satisfy the condition, and every sum moves by at most the difference between two values, or one does, and
+every sum moves by at most one value. It is one of the two for all these sums at once. So their part of the
+cost is the larger of two sums, and not the sum of the larger: of a mean over some rows, of a value between −1
+and 1, total and count move by max(2 + 0, 1 + 1) = 2 together and not by 2 + 1.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget, BudgetUnit, PureDP
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
-from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms
+from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
 
 COST_STEP = Fraction(1, 10**12)
 SIGNIFICANT = 40
@@ -80,7 +86,7 @@ class Laplace:
         return self.budget.describe()
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
-        loads = [facts.moves1 * facts.weight / _size(facts) for facts in sums]
+        loads = [jointly(sums, 1, lambda facts, moves: moves * facts.weight / _size(facts))]
         loads += [_swing(contest) * contest.weight / contest.size for contest in contests]
         if sum(loads) == 0:
             return Terms(Fraction(0), (None,) * len(sums), (None,) * len(contests))
@@ -98,12 +104,13 @@ class Laplace:
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
         noises = tuple(_within(facts, DiscreteLaplace) if facts.moves1 else None for facts in sums)
-        costs = [
-            noise.epsilon(facts.moves1 / facts.step)
-            for facts, noise in zip(sums, noises, strict=True)
-            if isinstance(noise, DiscreteLaplace)
-        ]
-        return Terms(_cost_up(sum(costs, Fraction(0))), noises)
+        scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
+
+        def epsilon(facts: SumFacts, moves: Fraction) -> Fraction:
+            noise = scales[id(facts)]
+            return noise.epsilon(moves / facts.step) if isinstance(noise, DiscreteLaplace) else Fraction(0)
+
+        return Terms(_cost_up(jointly(sums, 1, epsilon)), noises)
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,7 @@ class Gaussian:
         return self.budget.describe()
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
-        loads = [facts.moves2 * (facts.weight / _size(facts)) ** 2 for facts in sums]
+        loads = [jointly(sums, 2, lambda facts, moves: moves * (facts.weight / _size(facts)) ** 2)]
         loads += [
             (Fraction(_span(contest), _cheaper(contest)) * contest.weight / contest.size) ** 2
             for contest in contests
@@ -163,12 +170,13 @@ class Gaussian:
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
         noises = tuple(_within(facts, DiscreteGaussian) if facts.moves2 else None for facts in sums)
-        costs = [
-            noise.rho(facts.moves2 / facts.step**2)
-            for facts, noise in zip(sums, noises, strict=True)
-            if isinstance(noise, DiscreteGaussian)
-        ]
-        return Terms(_cost_up(sum(costs, Fraction(0))), noises)
+        scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
+
+        def rho(facts: SumFacts, moves: Fraction) -> Fraction:
+            noise = scales[id(facts)]
+            return noise.rho(moves / facts.step**2) if isinstance(noise, DiscreteGaussian) else Fraction(0)
+
+        return Terms(_cost_up(jointly(sums, 2, rho)), noises)
 
 
 def _check_unit(budget: Budget, unit: BudgetUnit) -> None:

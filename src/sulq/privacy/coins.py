@@ -42,30 +42,37 @@ LARGEST_SCALE = Fraction(2**55)
 class Coin:
     """A coin that comes up heads with probability heads/(tails + e^exponent), an irrational number.
 
+    Args:
+        heads: a positive number.
+        tails: a number above −e^exponent, so that the probability is less than 1.
+        exponent: not 0.
+
     >>> import math
     >>> Coin(heads=1, tails=1, exponent=Fraction(1)).bias(bits=8), int(256 / (1 + math.e))
     (68, 68)
     """
 
-    heads: int
-    tails: int
+    heads: int | Fraction
+    tails: int | Fraction
     exponent: Fraction
 
     @lru_cache(maxsize=2**14)  # noqa: B019  (a coin is a value, and its bias is public)
     def bias(self, bits: int) -> int:
         """The probability of heads times 2^bits, rounded down; `bits` is at least 8."""
         # Then it is at most 2·exp(−bits), less than 2^-bits.
-        if self.exponent >= bits:
+        if self.exponent >= bits and self.heads <= 2 and self.tails >= 0:
             return 0
         digits = 20 + bits // 3
         while True:
             with arithmetic(digits):
                 power = Fraction(exp(self.exponent))
             error = power * (self.exponent + 2) * Fraction(10, 10**digits)
-            low = (self.heads << bits) // (self.tails + power + error)
-            high = (self.heads << bits) // (self.tails + power - error)
-            if low == high:
-                return low
+            # Where tails is negative, digits may cancel.
+            if self.tails + power > error:
+                low: int = self.heads * 2**bits // (self.tails + power + error)
+                high: int = self.heads * 2**bits // (self.tails + power - error)
+                if low == high:
+                    return low
             digits *= 2
 
 
@@ -129,6 +136,22 @@ def outlives(ticks: int, places: int, gamma: Fraction) -> bool:
         ticks = 2 * ticks + int(toss(Coin(1, 1, worth), 1)[0])
         deadline *= 2
     return ticks >= deadline
+
+
+def poisson(mean: Fraction) -> int:
+    """A draw from the Poisson law of a positive rational mean m: exact.
+
+    If N is at least k, it is k with probability (m^k/k!)/(e^m − Σ_(j<k) m^j/j!): a coin.
+
+    >>> 0 < sum(poisson(Fraction(2)) for _ in range(100)) < 600
+    True
+    """
+    count, weight, before = 0, Fraction(1), Fraction(0)
+    while not toss(Coin(weight, -before, mean), 1)[0]:
+        before += weight
+        count += 1
+        weight = weight * mean / count
+    return count
 
 
 def uniform(below: int, size: int) -> NDArray[np.int64]:

@@ -2,22 +2,46 @@
 
 A(z, ε), from section 4 of "What can we learn privately?" (full version):
 
-1. With probability 1/2 say ⊥.
+1. With probability q say ⊥.
 2. Take each row into S, independently, with probability p.
 3. Solve the equations ⟨x, r⟩ = y of the rows in S.
 4. Say one of the solutions, all equally likely; ⊥ if there is none.
 
-**Why it is ε-differentially private** on every table, with p = tanh(ε/2) in place of the paper's ε/4. Fix a
-row i, and let a be the probability of an answer if row i is not in S, and b if it is.
+**Why it is ε-differentially private** on every table, with p = tanh(ε/2) and q = 1/(e^ε + 2) in place of the
+paper's ε/4 and 1/2. Fix a row i, and let a be the probability of an answer if row i is not in S, and b if it
+is.
 
 - A parity h: one more equation takes h away, or leaves half of the solutions or all of them. So 0 ≤ b ≤ 2a,
   and whatever row i is, Pr[h] = (1 − p)·a + p·b lies between (1 − p)·a and (1 + p)·a. If row i is replaced,
   the ratio is at most (1 + p)/(1 − p) = e^ε. If it comes or goes, Pr[h] is compared with a itself: the ratio
   is at most 1/(1 − p), and p = 1 − e^-ε will do.
-- ⊥: one more equation cannot make a system solvable, so a ≤ b ≤ 1, and a ≥ 1/2 by step 1. So Pr[⊥] lies
-  between a and (1 − p)·a + p ≤ (1 + p)·a, and the ratio is at most 1 + p ≤ e^ε in both cases.
+- ⊥: one more equation cannot make a system solvable, so a ≤ b ≤ 1, and a ≥ q by step 1. So Pr[⊥] lies
+  between a and (1 − p)·a + p, and the ratio is at most 1 − p + p/q. That is e^ε for the p and q above; if
+  rows come or go, it is e^ε for q = 1/(e^ε + 1).
 
-A table of one row that is replaced meets the first bound with equality, so p cannot be larger.
+A table of one row that is replaced meets the first bound with equality, so p cannot be larger; a table of one
+row that no parity satisfies, in place of one that all do, meets the second, so q cannot be smaller.
+
+**The first of several attempts, accounted jointly** (`Attempts`). Steps 2 to 4, without the coin of step 1,
+are attempted N times, N drawn from Poisson(L), until one attempt says a parity; otherwise ⊥ is said. Let w(h)
+be the chance that one attempt says h, and s = Σ w(h) that it says anything. The attempts that say something
+are Poisson(L·s) many, and each is h with chance w(h)/s, so
+
+    Pr[⊥] = e^(−L·s),    Pr[h] = w(h)·g(s) with g(s) = (1 − e^(−L·s))/s, which falls as s grows.
+
+Let s₀ and w₀ be these chances if row i is not in S. By the argument above w lies between (1 − p)·w₀ and
+(1 + p)·w₀, and s between (1 − p)·s₀ and s₀. So for a row that is replaced
+
+- Pr[⊥] changes by a factor of at most e^(L·p·s₀) ≤ e^(L·p);
+- Pr[h] by at most (1 + p)/(1 − p)·g((1 − p)·s₀)/g(s₀) = (1 + p)/(1 − p)²·(1 − e^(−L(1 − p)s₀))/(1 −
+  e^(−L·s₀)). The last quotient grows with s₀, as (1 − u^c)/(1 − u) falls with u for 0 < c < 1, so s₀ = 1 is
+  the worst.
+
+The promise holds if both are at most e^ε. If a row comes or goes, Pr[h] is compared with w₀·g(s₀): the
+factors are at most 1/(1 − p) one way and (1 + p)/(1 − p)·(1 − e^(−L(1 − p)))/(1 − e^(−L)) the other. All of
+them grow with p, so the largest p is found by bisection, and rounded down to a fraction for which both are
+verified in decimal arithmetic of 60 digits. ⊥ is said of a parity's own rows with chance e^(−L) only, and k
+runs of A would cost k·ε for a chance of q^k.
 """
 
 from __future__ import annotations
@@ -25,6 +49,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -32,7 +57,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.privacy.budget import BudgetUnit, cost_of_pure
-from sulq.privacy.coins import Coin, random_bytes, shuffled, toss, uniform
+from sulq.privacy.coins import Coin, arithmetic, decimal, exp, poisson, shuffled, toss, uniform
 from sulq.privacy.gf2 import Bits, Words, packed_vector, products, solve
 from sulq.privacy.selection import PermuteAndFlip
 
@@ -49,7 +74,8 @@ class ParityMechanism:
 
     Args:
         epsilon: what a run is charged, and what is promised to a person.
-        sampling: "tight" takes rows with p = tanh(ε/2), or 1 − e^-ε if rows come or go; "paper" with ε/4.
+        sampling: "tight" takes rows with p = tanh(ε/2), or 1 − e^-ε if rows come or go, and says ⊥ as rarely
+            as that allows; "paper" takes them with p = ε/4 and says ⊥ in half of the runs.
         neighbours: "replace", or "add-remove" if rows come or go.
 
     >>> mechanism = ParityMechanism(Fraction(1, 2))
@@ -81,10 +107,15 @@ class ParityMechanism:
 
     def release(self, given: Words, unknowns: int) -> Bits | None:
         """The mask of a parity, or None, which is ⊥."""
-        if random_bytes(1)[0] & 1:
+        if self.gives_up():
             return None
-        solutions = solve(given[self.sample(len(given))], unknowns)
-        return solutions.random() if solutions.consistent else None
+        return _solution(given[self.sample(len(given))], unknowns)
+
+    def gives_up(self) -> bool:
+        """Step 1: whether ⊥ is said whatever the rows are."""
+        if self.sampling == "paper":
+            return bool(uniform(2, 1)[0])
+        return bool(toss(Coin(1, 2 if self.neighbours == "replace" else 1, self.epsilon), 1)[0])
 
     def sample(self, rows: int) -> NDArray[np.bool_]:
         """Which rows are in S."""
@@ -93,6 +124,89 @@ class ParityMechanism:
         # tanh(ε/2) = 1 − 2/(1 + e^ε).
         left_out = Coin(2, 1, self.epsilon) if self.neighbours == "replace" else Coin(1, 0, self.epsilon)
         return ~toss(left_out, rows)
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The first of Poisson(L) attempts to solve a random few of the equations, accounted jointly.
+
+    Args:
+        epsilon: what all attempts together are charged, and what is promised to a person.
+        mean: L, how many attempts there are on average. A parity's own rows give ⊥ with chance e^-L.
+        neighbours: "replace", or "add-remove" if rows come or go.
+
+    >>> attempts = Attempts(Fraction(1, 2), mean=Fraction(3))
+    >>> f"{float(attempts.rate):.4f}"
+    '0.1667'
+    >>> from sulq.privacy.gf2 import equations
+    >>> true = np.ones(1000, dtype=bool)
+    >>> rows = equations([np.arange(1000) % 2 == 0, true], true)
+    >>> masks = [attempts.release(rows, 2) for _ in range(400)]
+    >>> {None if mask is None else tuple(mask.tolist()) for mask in masks} == {None, (False, True)}
+    True
+    """
+
+    epsilon: Fraction
+    mean: Fraction
+    neighbours: Literal["replace", "add-remove"] = "replace"
+
+    @property
+    def rate(self) -> Fraction:
+        """p: the chance that an attempt takes a row."""
+        return _joint_rate(self.epsilon, self.mean, self.neighbours)
+
+    def release(self, given: Words, unknowns: int) -> Bits | None:
+        """The mask of a parity, or None, which is ⊥."""
+        below = math.floor(self.rate * FINEST)
+        for _ in range(poisson(self.mean)):
+            mask = _solution(given[uniform(FINEST, len(given)) < below], unknowns)
+            if mask is not None:
+                return mask
+        return None
+
+
+def joint_log_ratio(p: float, mean: float, neighbours: Literal["replace", "add-remove"]) -> float:
+    """The largest |ln| of any outcome's ratio between neighbours, if attempts take rows with probability p.
+
+    >>> f"{joint_log_ratio(0.1, 3.0, 'replace'):.4f}"
+    '0.3000'
+    """
+    less, more = -math.log1p(-p), math.log1p(p)
+    again = math.log(math.expm1(-mean * (1 - p)) / math.expm1(-mean))
+    if neighbours == "replace":
+        return max(mean * p, more + 2 * less + again)
+    return max(mean * p, less, more + less + again)
+
+
+@lru_cache(maxsize=256)
+def _joint_rate(epsilon: Fraction, mean: Fraction, neighbours: Literal["replace", "add-remove"]) -> Fraction:
+    low, high = 0, FINEST
+    with arithmetic():
+        while high - low > 1:
+            middle = (low + high) // 2
+            holds = _holds(Fraction(middle, FINEST), epsilon, mean, neighbours)
+            low, high = (middle, high) if holds else (low, middle)
+    return Fraction(low, FINEST)
+
+
+def _holds(p: Fraction, epsilon: Fraction, mean: Fraction, neighbours: str) -> bool:
+    """Whether attempts with this p keep their promise, for certain.
+
+    Relative errors of 60 digits stay below 1e-30 through the few operations here: 1 − e^(−x) loses digits
+    only for small x, and x is at least (1 − p)·L ≥ 2^-62·L.
+    """
+    if mean * p > epsilon:
+        return False
+    again = (1 - exp(-mean * (1 - p))) / (1 - exp(-mean))
+    factor = (1 + p) / (1 - p) ** 2 if neighbours == "replace" else (1 + p) / (1 - p)
+    largest = max(decimal(factor) * again, decimal(1 / (1 - p)) if neighbours == "add-remove" else again)
+    return largest * (1 + decimal(Fraction(1, 10**30))) <= exp(epsilon)
+
+
+def _solution(given: Words, unknowns: int) -> Bits | None:
+    """One of the solutions of the equations, all equally likely; None if there is none."""
+    solutions = solve(given, unknowns)
+    return solutions.random() if solutions.consistent else None
 
 
 def first_of(mechanism: ParityMechanism, given: Words, unknowns: int, runs: int) -> Bits | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
@@ -10,6 +10,21 @@ from typing import Literal, TypeAlias, get_args
 from sulq.errors import QueryError
 from sulq.privacy.noise import Noise
 from sulq.privacy.selection import Selection
+
+
+@dataclass(frozen=True)
+class SharedCondition:
+    """What one person moves in a sum over the rows that satisfy a condition, where rows are exchanged.
+
+    Args:
+        condition: the condition, by its key. Several sums of a round may have the same.
+        inside: how far the sum moves if both rows satisfy it: its 1-norm, and the square of its 2-norm.
+        alone: how far it moves if one of them does.
+    """
+
+    condition: str
+    inside: tuple[Fraction, Fraction]
+    alone: tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
@@ -30,6 +45,8 @@ class SumFacts:
     weight: Fraction
     tolerance: Fraction | None = None
     beta: Fraction | None = None
+    shared: SharedCondition | None = None
+    """The condition that a row must satisfy to add anything, where rows are exchanged."""
 
     def __post_init__(self) -> None:
         moved = (self.moves1 > 0, self.moves2 > 0, self.reach > 0)
@@ -37,6 +54,22 @@ class SumFacts:
             raise QueryError("the bounds on what one person moves contradict each other")
         if self.step <= 0 or self.weight <= 0 or self.width < 1:
             raise QueryError("a sum needs a positive weight, a positive step and at least one coordinate")
+
+
+def jointly(
+    sums: Sequence[SumFacts], order: Literal[1, 2], cost: Callable[[SumFacts, Fraction], Fraction]
+) -> Fraction:
+    """What all sums cost together, if `cost` says what one costs that moves so far."""
+    total, inside, alone = Fraction(0), dict[str, Fraction](), dict[str, Fraction]()
+    for facts in sums:
+        shared = facts.shared
+        if shared is None:
+            total += cost(facts, facts.moves1 if order == 1 else facts.moves2)
+        else:
+            for moved, by_condition in ((shared.inside, inside), (shared.alone, alone)):
+                so_far = by_condition.get(shared.condition, Fraction(0))
+                by_condition[shared.condition] = so_far + cost(facts, moved[order - 1])
+    return total + sum((max(inside[name], alone[name]) for name in inside), Fraction(0))
 
 
 Way = Literal["usual", "permute-and-flip", "exponential", "pure"]

@@ -77,6 +77,18 @@ class Add(Node):
         return None
 
 
+def _apart(left: Number, right: Number) -> dict[str, int]:
+    """How far two products can differ, if one factor is constant: cᵢ·(vᵢ − vᵢ′), coordinate by coordinate."""
+    for side, constant in ((left, right), (right, left)):
+        if (constant.low == constant.high).all():
+            if side.width == 1:
+                one, two = constant.norm1, constant.square
+            else:
+                one, two = constant.magnitude, constant.magnitude**2
+            return {"spread1": side.spread1 * one, "spread_square": side.spread_square * two}
+    return {}
+
+
 @dataclass(frozen=True, eq=False)
 class Multiply(Node):
     """The product of two values, coordinate by coordinate."""
@@ -101,6 +113,7 @@ class Multiply(Node):
             norm1=min(a.magnitude * b.norm1, b.magnitude * a.norm1),
             square=min(a.magnitude**2 * b.square, b.magnitude**2 * a.square),
             rounded=a.rounded or b.rounded,
+            **({} if scope.former else _apart(left, right)),
         )
 
     def value(self, batch: Batch) -> Values:

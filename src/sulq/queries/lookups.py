@@ -19,6 +19,21 @@ from sulq.queries.scope import Batch, Scope, Values, once
 TABLE_BITS = 30
 
 
+MOST_COMPARED = 2**16
+"""So many numbers of a table are compared with all its entries, to see how far two of these are apart."""
+
+
+def _apart(entries: list[list[int]]) -> dict[str, int]:
+    """How far two entries of a table are apart at most; nothing, if it is large, or numbers are."""
+    numbers = len(entries) * len(entries[0])
+    if numbers * len(entries) > MOST_COMPARED or max(abs(x) for entry in entries for x in entry) > 2**24:
+        return {}
+    table = np.array(entries, dtype=np.int64)
+    differences = np.abs(table[:, np.newaxis] - table[np.newaxis])
+    squares = (differences * differences).sum(axis=2)
+    return {"spread1": int(differences.sum(axis=2).max()), "spread_square": int(squares.max())}
+
+
 @dataclass(frozen=True, eq=False)
 class Lookup(Node):
     """A public number, or vector of numbers, for each possibility of a choice."""
@@ -48,6 +63,7 @@ class Lookup(Node):
             norm1=max(sum(map(abs, entry)) for entry in entries),
             square=max(sum(x * x for x in entry) for entry in entries),
             rounded=rounded,
+            **({} if scope.former else _apart(entries)),
         )
 
     def choices(self) -> dict[str, Node]:

@@ -42,7 +42,25 @@ class Dot(Node):
         steps = max(0, max(abs(low), abs(high)).bit_length() - LIMIT_BITS)
         whole = left.rounded or right.rounded or steps > 0
         low, high = (math.trunc(Fraction(side, 1 << steps)) for side in (low, high))
-        return number(left.bits + right.bits - steps, np.array([low]), np.array([high]), rounded=whole)
+        bits, ends = left.bits + right.bits - steps, (np.array([low]), np.array([high]))
+        if scope.former:
+            return number(bits, *ends, rounded=whole)
+        most, apart = self._longest(left, right, steps)
+        within = min(high, most) - max(low, -most)
+        return number(bits, *ends, norm1=most, square=most**2, spread1=min(within, apart), rounded=whole)
+
+    def _longest(self, left: Number, right: Number, steps: int) -> tuple[int, int]:
+        """How large a product can be, and how far two can differ if one side is constant: by Hölder.
+
+        |⟨u, c⟩| ≤ ‖u‖₁·max|c|. Two rows have the same c, so |⟨u, c⟩ − ⟨u′, c⟩| ≤ ‖u − u′‖₁·max|c|, and it is
+        at most ‖u − u′‖₂·‖c‖₂. Truncation to a coarser grid makes nothing larger, but may widen a difference.
+        """
+        most = min(left.norm1 * right.magnitude, right.norm1 * left.magnitude) >> steps
+        for side, constant in ((left, right), (right, left)):
+            if steps == 0 and (constant.low == constant.high).all():
+                by_two = math.isqrt(side.spread_square * constant.square)
+                return most, min(side.spread1 * constant.magnitude, by_two)
+        return most, 2 * most
 
     def value(self, batch: Batch) -> Values:
         left, right = self._factors(batch.scope)

@@ -12,9 +12,10 @@ from typing import Any, Literal
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
 from sulq.queries.choose import Choice
+from sulq.queries.exchanged import moved_together
 from sulq.queries.facts import ceil_sqrt
 from sulq.queries.missing import without_missing
-from sulq.queries.query import Neighbours, Query, moves
+from sulq.queries.query import Neighbours, Query
 from sulq.queries.question import Question, question_of
 from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
@@ -124,8 +125,9 @@ class Round:
         """
         scope = schema if isinstance(schema, Scope) else scope_of(schema)
         queries = asked_of(self, scope.schema).queries
-        parts = [part for query in queries if isinstance(query, Query) for part in query.parts]
-        joint = sum((moves(scope, part, order, neighbours) for part in parts), Fraction(0))
+        joint = moved_together(
+            scope, [query for query in queries if isinstance(query, Query)], order, neighbours
+        )
         return joint if order == 1 else _root_up(joint)
 
 

@@ -45,16 +45,22 @@ class RowExpression(Protocol):
 
 
 class Scope:
-    """Expressions read against one schema. It remembers what was worked out about each."""
+    """Expressions read against one schema. It remembers what was worked out about each.
 
-    def __init__(self, schema: Schema) -> None:
+    Args:
+        schema: what is public about the columns.
+        former: whether facts are as loose as in earlier versions, to read what these released.
+    """
+
+    def __init__(self, schema: Schema, former: bool = False) -> None:
         self.schema = schema
+        self.former = former
         self._known: dict[tuple[str, str], Any] = {}
         self._numbers = 0
 
-    def __reduce__(self) -> tuple[Callable[[Schema], Scope], tuple[Schema]]:
+    def __reduce__(self) -> tuple[Callable[..., Scope], tuple[Schema, bool]]:
         # What it remembers follows from the schema, and some of it cannot be pickled.
-        return scope_of, (self.schema,)
+        return scope_of, (self.schema, self.former)
 
     def facts(self, expression: RowExpression) -> Number | Code:
         return self.remember((expression.key, "facts"), lambda: expression.facts(self))
@@ -100,10 +106,14 @@ class Scope:
         return facts
 
 
-@lru_cache(maxsize=64)
-def scope_of(schema: Schema) -> Scope:
+def scope_of(schema: Schema, former: bool = False) -> Scope:
     """The scope of a schema: one for all who read expressions against it."""
-    return Scope(schema)
+    return _scope_of(schema, former)
+
+
+@lru_cache(maxsize=64)
+def _scope_of(schema: Schema, former: bool) -> Scope:
+    return Scope(schema, former)
 
 
 def once(method: Callable[[Any, Scope], T]) -> Callable[[Any, Scope], T]:

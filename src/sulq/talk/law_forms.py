@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from sulq.errors import QueryError
-from sulq.local.tails import Bounded, LaplaceMeans, Tails
+from sulq.local.tails import Bounded, Counted, LaplaceMeans, Tails
 from sulq.talk.choice_laws import BestOf, Gap, Population
 from sulq.talk.combined import WeightedSums
 from sulq.talk.laws import Averaged, Exactly, Noise, PlainLaw, Ratio, Within
@@ -27,7 +27,7 @@ LAWS: dict[str, type] = {
     "weighted sums": WeightedSums,
     "sketched": Sketched,
 }
-TAILS: dict[str, type] = {"bounded": Bounded, "laplace": LaplaceMeans}
+TAILS: dict[str, type] = {"bounded": Bounded, "counted": Counted, "laplace": LaplaceMeans}
 FRACTIONS = ("parameter", "step", "epsilon", "sensitivity")
 
 
@@ -39,7 +39,7 @@ def law_form(law: Law | Tails) -> dict[str, Any]:
     >>> law_of(law_form(Within(0.5)))
     Within(tolerance=0.5)
     """
-    kinds = TAILS if isinstance(law, Bounded | LaplaceMeans) else LAWS
+    kinds = TAILS if isinstance(law, Bounded | Counted | LaplaceMeans) else LAWS
     [name] = [name for name, cls in kinds.items() if type(law) is cls]
     return {"law": name} | {field: _plain(value) for field, value in vars(law).items()}
 

@@ -16,10 +16,10 @@ from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration
 from sulq.privacy.noise import Noise
 from sulq.privacy.reading import calibration_of
-from sulq.privacy.terms import Contest, Settled, SumFacts, Terms
+from sulq.privacy.terms import Contest, Settled, Terms
 from sulq.queries.choose import Choice
-from sulq.queries.node import Node
-from sulq.queries.query import Neighbours, Query, moves, reach
+from sulq.queries.facts import Number
+from sulq.queries.query import Neighbours, Query
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import Scope, scope_of
@@ -27,6 +27,7 @@ from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.row_questions import PublicFacts, RowQuestion, check_kinds
 from sulq.talk.statistics import Steps, answer_to, chosen
+from sulq.talk.sum_facts import round_facts
 from sulq.wire import canonical, exact, members, of_json, reading, shown, versioned
 
 LARGEST_SCORE = 2**62
@@ -167,17 +168,18 @@ class Offer:
         round_ = asked_of(round_, self.schema)
         return [self._error(*settled, beta) for settled in self._with_terms(round_, self.terms(round_))]
 
-    def terms(self, round_: Round) -> Terms:
-        """What the round costs and the noise it gets, or a refusal."""
+    def terms(self, round_: Round, former: bool = False) -> Terms:
+        """What the round costs and the noise it gets, or a refusal.
+
+        Args:
+            round_: what is asked.
+            former: account every sum on its own, with looser facts, as earlier versions did.
+        """
         check_kinds(round_)
         round_ = asked_of(round_, self.schema)
-        sums = [
-            self._sum(query, part)
-            for query in round_.queries
-            if isinstance(query, Query)
-            for part in query.parts
-        ]
-        contests = [self._contest(query) for query in round_.queries if not isinstance(query, Query)]
+        sums = round_facts(self.public, round_, former)
+        scope = scope_of(self.schema, former)
+        contests = [self._contest(query, scope) for query in round_.queries if not isinstance(query, Query)]
         stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
         if any(stated):
             if not all(stated) or round_.share is not None:
@@ -206,19 +208,27 @@ class Offer:
         Args:
             round_: what was asked.
             terms: its terms.
-            released: the noisy sums, the choices, and what other mechanisms said.
+            released: the noisy sums, the choices, and what other mechanisms said. Those of earlier versions
+                do not say that they are accounted jointly: their noise was wider.
         """
+        former = not released.get("jointly")
+        scope = scope_of(self.schema, former)
+        if former:
+            terms = self.terms(round_, former=True)
         sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
         answers, round_ = [], asked_of(round_, self.schema)
         for query, noises, settled in self._with_terms(round_, terms):
             if isinstance(query, Query):
-                steps = [self._truncated(part, np.array(next(sums), dtype=object)) for part in query.parts]
-                answers.append(answer_to(query, steps, noises, self.scope))
+                steps = [
+                    self._truncated(scope.number(part), np.array(next(sums), dtype=object))
+                    for part in query.parts
+                ]
+                answers.append(answer_to(query, steps, noises, scope))
             elif isinstance(query, RowQuestion):
                 answers.append(query.answer(next(others), self.public, settled))
             else:
                 assert isinstance(query, Choice)
-                answers.append(chosen(query, next(choices), settled, self.scope))
+                answers.append(chosen(query, next(choices), settled, scope))
         return answers
 
     def _with_terms(
@@ -254,46 +264,23 @@ class Offer:
             sums[1] += self.rows
         return float(np.max(answer_to(query, sums, noises, self.scope).radius(beta)))
 
-    def _sum(self, query: Query, part: Node) -> SumFacts:
-        facts = self.scope.number(part)
-        tolerance = query.tolerance
-        if tolerance is not None and query.statistic == "mean":
-            if self.rows is None or query.where is not None or query.by:
-                raise QueryError(
-                    "a mean can only have a tolerance over all rows, and when their number is public: ask "
-                    "for the total and the count, each with its own"
-                )
-            tolerance *= self.rows
-        return SumFacts(
-            step=facts.unit,
-            width=facts.width,
-            moves1=moves(self.scope, part, 1, self.neighbours),
-            moves2=moves(self.scope, part, 2, self.neighbours),
-            size=facts.magnitude * facts.unit,
-            reach=reach(self.scope, part, self.neighbours),
-            weight=query.weight,
-            tolerance=tolerance,
-            beta=query.beta,
-        )
-
-    def _contest(self, query: Question) -> Contest:
+    def _contest(self, query: Question, scope: Scope) -> Contest:
         if isinstance(query, RowQuestion):
             return query.contest(self.public)
         assert isinstance(query, Choice)
-        if query.size(self.scope) * (self.rows or 2**30) >= LARGEST_SCORE:
+        if query.size(scope) * (self.rows or 2**30) >= LARGEST_SCORE:
             raise QueryError("the scores of this choice could leave 62 bits: clip or scale the candidates")
         return Contest(
-            moves=query.moves(self.scope, self.neighbours),
-            monotone=query.monotone(self.scope, self.neighbours),
-            size=query.size(self.scope),
+            moves=query.moves(scope, self.neighbours),
+            monotone=query.monotone(scope, self.neighbours),
+            size=query.size(scope),
             weight=query.weight,
         )
 
-    def _truncated(self, part: Node, sums: Steps) -> Steps:
+    def _truncated(self, facts: Number, sums: Steps) -> Steps:
         """The sums brought into the range that is public, if truncation was asked for."""
         if not self.truncate:
             return sums
-        facts = self.scope.number(part)
         if self.rows is not None:
             return np.clip(sums, facts.low.astype(object) * self.rows, facts.high.astype(object) * self.rows)
         return np.where(facts.low >= 0, np.maximum(sums, 0), sums)

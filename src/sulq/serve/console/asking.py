@@ -174,7 +174,7 @@ def _evenly(learner: Table, offer: Offer, rows: int) -> Tabulation:
         cells = math.prod(query.shape(offer.scope))
         sums.append([rows // cells if query.statistic == "count" else 0] * cells)
     try:
-        asking.send(offer.read(round_, offer.terms(round_), {"sums": sums}))
+        asking.send(offer.read(round_, offer.terms(round_), {"sums": sums, "jointly": True}))
     except StopIteration as done:
         table: Tabulation = done.value
         return table
