@@ -18,7 +18,7 @@ from sulq.queries.attributes import feature_names
 from sulq.queries.node import Node
 from sulq.queries.products import gram
 from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, numbers_of
 from sulq.queries.scope import scope_of
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.schema import Schema
@@ -111,6 +111,11 @@ class PCA(Learner[Components]):
         row = clip_norm(centred, ROUND * math.sqrt(len(names)) * norm, order=1)
         answers = yield Round(_moments(row), second)
         return _top(self.components, schema, names, centre, answers)
+
+    def most_numbers(self, schema: Schema) -> int:
+        x = features(*feature_names(schema, self.features))
+        rounds = (Round([total(x), count()]), Round(_moments(clip_norm(x, 1))))
+        return sum(numbers_of(round_, schema) for round_ in rounds)
 
     def _shares(self) -> tuple[Fraction, Fraction]:
         # The components need what the mean leaves.

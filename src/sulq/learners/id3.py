@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -100,9 +101,25 @@ class ID3(Learner[Tree]):
         table = dict(zip(ends, counts, strict=True))
         return draft.tree(schema, label, table, usually_off(answer), self.prune)
 
+    def most_numbers(self, schema: Schema) -> int | None:
+        """Of counts alone: all tables of each level, and the labels at the ends, if every node is split.
+
+        A node that is not split leaves fewer nodes for every level below, and one code for all rows that
+        came to it.
+        """
+        if self.pick != "counts":
+            return None
+        draft, labels = Draft(scope_of(schema), self.questions(schema)), self._labels(schema)
+        largest = sorted(draft.sizes, reverse=True)
+        nodes = [math.prod(largest[:level]) for level in range(len(self._levels(schema, draft).turns) + 1)]
+        return labels * (sum(nodes[:-1]) * sum(draft.sizes) + nodes[-1])
+
+    def _labels(self, schema: Schema) -> int:
+        return scope_of(schema).code(self._label(schema)).size
+
     def _levels(self, schema: Schema, draft: Draft) -> Levels:
         """How the budget is divided over the levels, before anything is known."""
-        way, labels = self._way(schema), scope_of(schema).code(self._label(schema)).size
+        way, labels = self._way(schema), self._labels(schema)
         choosing = self.pick == "choose"
         # Counts are of one question at a time; of several binary questions there is a set for every edge.
         ahead = (self.ahead or (1 if way == "binary" else None)) if choosing else 1

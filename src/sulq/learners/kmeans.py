@@ -10,7 +10,7 @@ import numpy as np
 from sulq.hypotheses.centres import Centres
 from sulq.learners.learner import Learner
 from sulq.learners.lloyd import errors, moved, plain, step
-from sulq.learners.start import Shares, start
+from sulq.learners.start import Shares, most_to_start, start
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names
 from sulq.queries.rounds import Round
@@ -68,6 +68,13 @@ class KMeans(Learner[Centres]):
             float(np.max(answers[0].radius(BETA))),
             plain(off) if off.any() else (),
         )
+
+    def most_numbers(self, schema: Schema) -> int:
+        """What the start asks for, and in every step the size and the sum of each cluster."""
+        names = self.columns(schema)
+        each = whole("k", self.k, 1) * (1 + len(names))
+        counted = 0 if schema.unit is None else 1
+        return most_to_start(len(names)) + counted + whole("iterations", self.iterations, 1) * each
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """The columns that span the space."""

@@ -102,6 +102,11 @@ class Perceptron(Learner[Halfspace]):
             schema, None, words(label), names, tuple(weights), intercept, values, noise, *counted
         )
 
+    def most_numbers(self, schema: Schema) -> int:
+        """A count, and a sum with a number for each feature and the constant, in every round."""
+        names = self._features(schema, self._sides(schema)[0])
+        return whole("iterations", self.iterations, 1) * (1 + len(names) + 1)
+
     def _sides(self, schema: Schema) -> tuple[Node, Node, Node, tuple[str, str] | None]:
         """The label, when it is true, when it is false, and what to call false and true."""
         label = attribute(schema, self.label)

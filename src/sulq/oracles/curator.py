@@ -18,6 +18,7 @@ from sulq.ledger.chain import Entry
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, amount, rational
+from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.former import former_data, may_be_former
@@ -30,6 +31,7 @@ from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.talk.offer import LARGEST_SCORE, Offer
 from sulq.talk.row_questions import RowQuestion
+from sulq.talk.statistics import Steps
 from sulq.wire import canonical
 
 
@@ -249,12 +251,20 @@ class Curator:
                 else:
                     choices.append([selection.choose([int(score) for score in group]) for group in scores.T])
             else:
-                for true in exact:
-                    noise = next(noises)
-                    added = true if noise is None else true + noise.sample(len(true)).astype(object)
-                    noisy.append([int(steps) for steps in added])
+                noisy += [[int(steps) for steps in _blurred(true, next(noises))] for true in exact]
         released: dict[str, object] = {"sums": noisy, "choices": choices}
         return json.dumps(released | {"others": others} if others else released)
+
+
+def _blurred(true: Steps, noise: AddedNoise | None) -> Steps:
+    """Exact sums with their noise; of a question that is asked several times, the tally of all answers."""
+    if noise is None:
+        return true
+    return (
+        noise.tally(true)
+        if isinstance(noise, RepeatedNoise)
+        else true + noise.sample(len(true)).astype(object)
+    )
 
 
 def _columns(round_: Round) -> set[str] | None:

@@ -20,10 +20,12 @@ from sulq.numbers import Numeric, fraction, whole
 from sulq.plans.bounds import Both, Bounds, Figures, Goal, possible, short, solved
 from sulq.plans.contents import Plan
 from sulq.plans.decisions import label_of
+from sulq.plans.emulation import PaperNoise, emulated_plan
 from sulq.plans.models import Model, Wanted, theorem
 from sulq.plans.rehearsal import Known, rehearse
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
+from sulq.privacy.sulq import NUMBER
 from sulq.schema import Schema
 from sulq.theory.masked_parity import MaskedParity
 
@@ -42,6 +44,10 @@ def plan(
     model: Model = "curator",
     noise_rate: Numeric = 0,
     known: Known | None = None,
+    calibration: str = "tight",
+    queries: int | None = None,
+    delta: Numeric | None = None,
+    gamma: Numeric | None = None,
 ) -> Plan:
     """What a learner needs to keep its promise about the distribution that rows are drawn from.
 
@@ -66,6 +72,11 @@ def plan(
         noise_rate: how often labels are wrong.
         known: for a rehearsal, noisy counts of columns that were paid for already, so that the made-up rows
             look more like the real ones.
+        calibration: "tight", or one of the SuLQ paper's own, "sulq-gaussian" and "sulq-laplace": Theorem 3,
+            by repetition. Such a plan speaks of the rows themselves, and not of where they come from.
+        queries: the number of queries T of the SuLQ paper's calibrations.
+        delta: δ of "sulq-gaussian".
+        gamma: γ of the paper's Theorem 4, for "sulq-gaussian"; by default Theorem 1.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
@@ -76,6 +87,8 @@ def plan(
     0.00908
     >>> plan(learner, schema, rows=10_000).epsilon.tight
     0.129
+    >>> plan(learner, schema, epsilon=1, calibration="sulq-laplace", queries=50).rows
+    Both(paper=7087, tight=7004)
     """
     declared = Schema.of(schema)
     if model not in get_args(Model):
@@ -92,6 +105,13 @@ def plan(
         model,
         _given("noise_rate", noise_rate) or Fraction(0),
     )
+    if calibration != "tight":
+        if model != "curator" or wanted.rate or known is not None:
+            raise QueryError("the SuLQ paper's calibrations are a curator's, and for labels that are right")
+        noise = PaperNoise(calibration, whole(NUMBER, queries, 1), delta, gamma)
+        return emulated_plan(learner, declared, _terms(learner, wanted), noise)
+    if (queries, delta, gamma) != (None, None, None):
+        raise QueryError("queries, delta and gamma go with the SuLQ paper's calibrations: name one")
     if isinstance(learner, Conjunction | MaskedParity | Parity | Select):
         if known is not None:
             raise QueryError("a theorem holds for all rows there can be: leave known out")

@@ -43,6 +43,7 @@ class Doors(Sums):
         calibration: Literal["tight", "sulq-gaussian", "sulq-laplace"] = "tight",
         queries: int | None = None,
         answering: Literal["joint", "chunks", "printed"] = "joint",
+        gamma: Numeric | None = None,
     ) -> Curator:
         """A trusted curator who answers with noise, within a budget, and keeps a ledger.
 
@@ -63,6 +64,7 @@ class Doors(Sums):
             answering: "joint" answers every query with all rows and charges rounds jointly; "chunks" deals
                 the rows to so many `queries`, each with all of the budget on rows of its own; "printed" is
                 the same with an equal part of the budget for each, as the lecture notes have it.
+            gamma: γ of the SuLQ paper's Theorem 4, with calibration="sulq-gaussian".
 
         >>> import sulq
         >>> sulq.randhie().curator(sulq.PureDP(1)).promise
@@ -73,7 +75,7 @@ class Doors(Sums):
         from sulq.oracles.assembly import curator
 
         numbers = stated(budget, epsilon, delta, rho)
-        return curator(self, *numbers, neighbours, ledger, truncate, calibration, queries, answering)
+        return curator(self, *numbers, neighbours, ledger, truncate, calibration, queries, answering, gamma)
 
     def crowd(
         self,
