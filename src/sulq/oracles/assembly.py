@@ -35,6 +35,7 @@ def curator(
     queries: int | None,
     answering: Answering,
     gamma: Numeric | None = None,
+    interactive: bool = True,
 ) -> Curator:
     """See `Source.curator`."""
     if answering not in get_args(Answering):
@@ -45,13 +46,13 @@ def curator(
     if ledger is None and source.files is not None:
         ledger = source.files.ledger()
     path = None if ledger is None or str(ledger) == IN_MEMORY else place_of(ledger)
-    facts = _facts(source, offer)
+    facts = _facts(source, offer) | ({} if interactive else {"rounds": 1})
     if path is not None and is_there(path):
         facts = _as_kept(facts, path, source.schema.unit)
     if joint:
         record = Ledger(path, offer.unit, offer.total, facts, schema=source.schema.form())
-        return Curator(offer, source, record)
-    return dealt(offer, source, path, facts, queries, answering == "printed")
+        return Curator(offer, source, record, interactive=interactive)
+    return dealt(offer, source, path, facts, queries, answering == "printed", interactive)
 
 
 def offered(source: Sums, calibration: Calibration, neighbours: Neighbours, truncate: bool = False) -> Offer:

@@ -92,6 +92,20 @@ AddedNoise: TypeAlias = Noise | RepeatedNoise
 """What is added to a sum: one draw, or the mean of several."""
 
 
+def blurred(true: NDArray[np.object_], noise: AddedNoise | None) -> NDArray[np.object_]:
+    """Exact sums with their noise; of a query that is asked several times, the tally of all answers.
+
+    Args:
+        true: the exact sums.
+        noise: what is added; None for sums that nobody moves.
+    """
+    if noise is None:
+        return true
+    if isinstance(noise, RepeatedNoise):
+        return noise.tally(true)
+    return np.asarray(true + noise.sample(len(true)).astype(object))
+
+
 def repetitions(noise: Noise, distance: Fraction, beta: float | Fraction) -> int:
     """How often to ask so that the mean of the answers is within a distance, but for a chance of `beta`.
 
