@@ -72,6 +72,7 @@ from sulq.oracles.remote_async import AsyncRemote, connect_async
 from sulq.oracles.sample import Sample
 from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
+from sulq.privacy.noise import DiscreteLaplace
 from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
 from sulq.queries.codes import bins, cross, nearest, one_hot, parity
@@ -92,6 +93,7 @@ from sulq.sources.opening import open
 from sulq.sources.source import Source
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Oracle, Rounds
+from sulq.talk.truncation import truncated
 
 __all__ = [
     "ID3",
@@ -116,6 +118,7 @@ __all__ = [
     "Curator",
     "Date",
     "DecisionList",
+    "DiscreteLaplace",
     "Evaluate",
     "Exact",
     "Holdout",
@@ -179,6 +182,7 @@ __all__ = [
     "row_function",
     "sql",
     "total",
+    "truncated",
     "vector",
     "where",
 ]

@@ -28,7 +28,7 @@ from sulq.numbers import rational, whole
 from sulq.privacy.parity import Sampling
 from sulq.queries.query import Neighbours
 
-Amplification = Literal["repeat", "test set"]
+Amplification = Literal["repeat", "test set", "boxed"]
 MOST_RUNS = 64
 LEAST_ERROR, LEAST = 1e-12, 1e-100
 """Below, no table has the rows, and numbers leave the range of floats."""
@@ -47,11 +47,15 @@ def sampling_rate(epsilon: float, sampling: Sampling = "tight", neighbours: Neig
 
 @dataclass(frozen=True)
 class ParityPlan:
-    """How the parity learner keeps its promise: so many rows, so many runs of A, so many rows to test on."""
+    """How the parity learner keeps its promise: so many rows, so many runs of A, so many rows to test on.
+
+    `each`: how many rows a run has where that is settled.
+    """
 
     rows: int
     runs: int
     tested: int = 0
+    each: int | None = None
 
 
 def parity_plan(
@@ -74,13 +78,17 @@ def parity_plan(
     there and a bad one at least 4α′s if s ≥ (10/α′)·ln(k/β′), and the choice tells them apart if
     s ≥ ln(k/β′)/(α′ε). (The paper's box says β′ = β/2, its proof needs β/3.)
 
-    >>> parity_plan(64, 0.05, 0.05, 0.5)
-    ParityPlan(rows=19315, runs=5, tested=0)
-    >>> parity_plan(64, 0.05, 0.05, 0.5, amplification="test set")
-    ParityPlan(rows=174196, runs=9, tested=6292)
+    "boxed": the box of A* in the full version, with its constants (see `boxed_parity_plan`).
+
+    >>> parity_plan(64, 0.05, 0.05, 0.5).rows
+    19315
+    >>> parity_plan(64, 0.05, 0.05, 0.5, amplification="test set").rows
+    174196
     """
     _check(error, beta, epsilon)
     whole("features", features, 1)
+    if amplification == "boxed":
+        return boxed_parity_plan(features, error, beta, epsilon)
     if amplification == "test set":
         rate, good, rare = sampling_rate(epsilon, sampling, neighbours), error / 5, beta / 3
         runs = math.ceil(math.log(1 / rare) / math.log(8 / 5))
@@ -100,6 +108,24 @@ def parity_plan(
             f"a chance of {beta:g} takes more than {MOST_RUNS} runs: use amplification='test set'"
         )
     return min(plans, key=lambda plan: plan.rows)
+
+
+def boxed_parity_plan(features: int, error: float, beta: float, epsilon: float) -> ParityPlan:
+    """The box of A* in the full version: k runs on n′ rows each, and s rows to test on, for p = ε/4.
+
+    α′ = α/5, k = ⌈log_{4/3} 1/β′⌉ (printed to the base 3/4), n′ = ⌈8/εα′·(d ln 2 + ln 4)⌉ by Lemma 4.1, and
+    s = ⌈max{10, k/ε}/α′·ln(k/β′)⌉: the constants c and c′ that the Chernoff bound (with δ = 1/5) and noise of
+    scale k/ε ask for. The box has β′ = β/2; its proof needs β/3, which is taken. With n ≤ kn′ + s rows the
+    box says "insufficient samples".
+
+    >>> boxed_parity_plan(64, 0.05, 0.05, 0.5)
+    ParityPlan(rows=1118364, runs=15, tested=20408, each=73197)
+    """
+    good, rare = error / 5, beta / 3
+    runs = math.ceil(math.log(1 / rare) / math.log(4 / 3))
+    each = math.ceil(8 / (epsilon * good) * (features * math.log(2) + math.log(4)))
+    tested = math.ceil(max(10, runs / epsilon) / good * math.log(runs / rare))
+    return ParityPlan(runs * each + tested + 1, runs, tested, each)
 
 
 def parity_rows(
@@ -125,9 +151,7 @@ def printed_parity_rows(
     """The papers' own number of rows, for p = ε/4.
 
     "repeat": Theorem 3.8 of the earlier version, 8k/εα·(d ln 2 + ln 1/β′) with k = ⌈log₂ 1/β′⌉, β′ = β/2.
-    "test set": Theorem 4.4 of the full version, k·n′ + s with k = ⌈log_{4/3} 1/β′⌉, β′ = β/3, α′ = α/5,
-    n′ = 8/εα′·(d ln 2 + ln 4) by Lemma 4.1, and s = max{10, k/ε}/α′·ln(k/β′): the constants that the
-    Chernoff bound (with δ = 1/5) and noise of scale k/ε ask for.
+    "test set" and "boxed": Theorem 4.4 of the full version, k·n′ + s of `boxed_parity_plan`.
 
     >>> printed_parity_rows(64, 0.05, 0.05, 0.5), printed_parity_rows(64, 0.05, 0.05, 0.5, "test set")
     (92257, 1118363)
@@ -138,10 +162,7 @@ def printed_parity_rows(
         rare = beta / 2
         runs = math.ceil(math.log2(1 / rare))
         return math.ceil(8 * runs / (epsilon * error) * (bits + math.log(1 / rare)))
-    good, rare = error / 5, beta / 3
-    runs = math.ceil(math.log(1 / rare) / math.log(4 / 3))
-    each = math.ceil(8 / (epsilon * good) * (bits + math.log(4)))
-    return runs * each + math.ceil(max(10, runs / epsilon) / good * math.log(runs / rare))
+    return boxed_parity_plan(features, error, beta, epsilon).rows - 1
 
 
 def occam_rows(

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.hypotheses.components import Components
+from sulq.hypotheses.components import Components, point
 from sulq.learners.estimates import ROUND, Floats, shrunk
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
@@ -35,36 +35,46 @@ TELLING = 0.01
 
 @dataclass(frozen=True)
 class SVD(Learner[Components]):
-    """The top right singular vectors of the table, from one round: section 4.1 of the SuLQ paper.
+    """The top right singular vectors, from one round: section 4.1 of the SuLQ paper.
 
     It asks for the sum of the products x xᵀ, every pair of coordinates once, and returns the top
-    eigenvectors of the answer.
+    eigenvectors of the answer. By default x has every public interval scaled to [−1, 1], so these are the
+    singular vectors of the scaled table. With `scaled=False` x is the row as it is, in the columns' own units
+    and public bounds: the singular vectors of the table itself, as in the paper.
 
     Args:
         components: how many vectors.
         features: numeric or boolean columns, by default all numeric ones.
         norm: rows longer than this are shortened to it; it is public, and the noise grows with its square. By
             default √(d/3), the root mean square length of a row that is uniform over its public intervals,
-            which has a third of the noise of √d, where no row is shortened.
+            which has a third of the noise of √d, where no row is shortened. Of the table itself no row is
+            shortened by default.
         share: the part of the budget to spend.
+        scaled: whether public intervals are scaled to [−1, 1].
 
     >>> import sulq
     >>> table = {"a": [9.0, 1.0, 9.0, 1.0], "b": [6.0, 4.0, 6.0, 4.0]}
     >>> people = sulq.open(table, {"a": sulq.Real(0, 10), "b": sulq.Real(0, 10)})
     >>> print(SVD(1).learn(people.exact()).describe())
     component 1 (100 % of the variance): +0.97 a, +0.24 b
+    >>> print(SVD(1, scaled=False).learn(people.exact()).describe())
+    component 1 (95 % of the variance): +0.79 a, +0.61 b
     """
 
     components: int
     features: Sequence[str] | None = None
     norm: float | None = None
     share: Numeric = 1
+    scaled: bool = True
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         names = feature_names(schema, self.features)
-        norm = _checked(schema, names, self.components, self.norm) or math.sqrt(len(names) / 3)
-        answers = yield Round(_moments(clip_norm(features(*names), norm)), self.share)
-        return _top(self.components, schema, names, [0.0] * len(names), answers)
+        row = point(names, self.scaled)
+        norm = _checked(schema, row, len(names), self.components, self.norm)
+        if norm is None and self.scaled:
+            norm = math.sqrt(len(names) / 3)
+        answers = yield Round(_moments(row if norm is None else clip_norm(row, norm)), self.share)
+        return _top(self.components, schema, names, [0.0] * len(names), answers, self.scaled)
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,7 @@ class PCA(Learner[Components]):
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         names = feature_names(schema, self.features)
-        norm = _checked(schema, names, self.components, self.norm)
+        norm = _checked(schema, features(*names), len(names), self.components, self.norm)
         first, second = self._shares()
         x = features(*names)
         sums, rows = yield Round([total(x), count()], first)
@@ -123,10 +133,10 @@ class PCA(Learner[Components]):
         return share * part, share * (1 - part)
 
 
-def _checked(schema: Schema, names: tuple[str, ...], components: int, norm: float | None) -> float | None:
+def _checked(schema: Schema, row: Node, width: int, components: int, norm: float | None) -> float | None:
     """The norm, if an oracle can answer all: known before anything is spent."""
-    whole("components", components, 1, len(names))
-    scope_of(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
+    whole("components", components, 1, width)
+    scope_of(schema).number(gram(clip_norm(row, 1 if norm is None else norm)))
     return norm
 
 
@@ -155,7 +165,12 @@ def _affordable(noise: float, d: int) -> float:
 
 
 def _top(
-    k: int, schema: Schema, names: tuple[str, ...], centre: Sequence[float], answers: list[Answer]
+    k: int,
+    schema: Schema,
+    names: tuple[str, ...],
+    centre: Sequence[float],
+    answers: list[Answer],
+    scaled: bool = True,
 ) -> Components:
     """The k top eigenvectors of the matrix whose upper triangle was answered."""
     triangle, rows = np.atleast_1d(answers[0].value), max(1.0, answers[1].value)
@@ -179,6 +194,7 @@ def _top(
         max(float(np.trace(matrix)), float(variances.sum())),
         error,
         _angles(values, best, error),
+        scaled,
     )
 
 
