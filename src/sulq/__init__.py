@@ -28,7 +28,8 @@ What there is:
 
 - columns: Real, Integer, Category, Boolean, Date; Schema, Unit, Csv; open, randhie
 - who answers: Source.curator, .crowd, .sample, .exact; Curator, Crowd, Sample, Exact; Ledger
-- questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …
+- questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …;
+  any function by your own promise: promised, promised_choice
 - learners: Classifier, Regressor, Table, Pairs, ID3, Additive, LinearRegression, LogisticRegression,
   NaiveBayes, DecisionList, KMeans, PCA, SVD, Perceptron, Conjunction, Select, Parity, Compress
 - how good it is: Evaluate, CrossValidate, Holdout, ChooseModel
@@ -38,6 +39,7 @@ help(sulq.Table), help(sulq.Curator) and the like explain each of them, with an 
 start with `sulq demo`.
 """
 
+from sulq.classes.promised import promised, promised_choice
 from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
 from sulq.learners.additive import Additive
@@ -178,6 +180,8 @@ __all__ = [
     "outer",
     "parity",
     "plan",
+    "promised",
+    "promised_choice",
     "randhie",
     "row_function",
     "sql",

@@ -138,7 +138,7 @@ class Learner(ABC, Generic[H]):
         left = None if self.stake is None else self.stake + share
         later = self.later(schema)
         numbers = None if share else self.most_numbers(schema)
-        affordable, number = False, 0
+        affordable, number, promised = False, 0, dict[str, None]()
         try:
             round_ = next(rounds)
             while True:
@@ -149,10 +149,13 @@ class Learner(ABC, Generic[H]):
                     left -= round_.share or 0
                 if numbers is not None:
                     numbers = max(0, numbers - numbers_of(round_, schema))
+                promised |= {each: None for query in round_.queries if (each := query.caller_promises)}
                 answers = yield RunStep(round_)
                 number += 1
                 round_ = rounds.send(answers)
         except StopIteration as done:
             hypothesis: H = done.value
+        if promised:
+            promise = f"{promise}, if {' and '.join(promised)}, as the caller promises"
         chosen = None if hypothesis.origin is None else hypothesis.origin.chosen
         return replace(hypothesis, origin=Origin(type(self).__name__, promise, run, number, chosen))

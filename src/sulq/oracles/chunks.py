@@ -174,6 +174,8 @@ class ChunkCurator(Curator):
 
     def _alone(self, query: Question) -> Round:
         """The round that a chunk is asked: the query by itself, with all that it may spend."""
+        if query.caller_promises:
+            raise QueryError("a promised function is one of all rows: ask a curator with answering='joint'")
         if not isinstance(query, Query) or query.tolerance is None:
             return Round([query], self._each)
         scaled = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
