@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sulq.hypotheses.components import Components, point
 from sulq.learners.estimates import ROUND, Floats, shrunk
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names
 from sulq.queries.node import Node
@@ -65,7 +65,7 @@ class SVD(Learner[Components]):
     features: Sequence[str] | None = None
     norm: float | None = None
     share: Numeric = 1
-    scaled: bool = True
+    scaled: bool = field(default=True, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         names = feature_names(schema, self.features)

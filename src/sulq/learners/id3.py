@@ -14,7 +14,7 @@ from sulq.hypotheses.tree import Tree
 from sulq.learners.boxed_tree import PrintedTree, gamma_for
 from sulq.learners.estimates import usually_off
 from sulq.learners.growth import Draft
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.learners.levels import WAYS, Levels, turns_of
 from sulq.learners.picking import Choosing, Counting, Picking
 from sulq.numbers import Numeric, rational, whole
@@ -91,8 +91,8 @@ class ID3(Learner[Tree]):
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     prune: float = 0.5
     share: Numeric = 1
-    gamma: Numeric | None = None
-    within: Numeric | None = None
+    gamma: Numeric | None = field(default=None, metadata=LATER)
+    within: Numeric | None = field(default=None, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Tree]:
         label, draft = self._label(schema), Draft(scope_of(schema), self.questions(schema))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -12,7 +12,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.hypotheses.centres import Centres
 from sulq.learners.estimates import Floats
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.learners.lloyd import WIDEST, errors, moved, plain, step
 from sulq.learners.plain_step import box_errors, box_moved, box_step, given_centres
 from sulq.learners.start import Shares, most_to_start, start
@@ -58,8 +58,8 @@ class KMeans(Learner[Centres]):
     features: Sequence[str] | None = None
     iterations: int = 2
     share: Numeric = 1
-    start: Sequence[Sequence[float]] | None = None
-    step: Step = "clipped"
+    start: Sequence[Sequence[float]] | None = field(default=None, metadata=LATER)
+    step: Step = field(default="clipped", metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Centres]:
         steps, names, boxed = whole("iterations", self.iterations, 1), self.columns(schema), self._boxed

@@ -21,6 +21,8 @@ from sulq.talk.oracle import AsyncOracle, Oracle, Rounds
 from sulq.wire import check_run
 
 H = TypeVar("H", bound=Hypothesis)
+LATER = {"asks": "if stated"}
+"""Metadata of a setting that earlier versions did not have: it is part of a run's name where it is stated."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.hypotheses.halfspace import Halfspace, point, score
 from sulq.hypotheses.hypothesis import words
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute, check_beside, feature_names, looked_at
 from sulq.queries.cases import where
@@ -80,8 +80,8 @@ class Perceptron(Learner[Halfspace]):
     norm: float | None = 1
     share: Numeric = 1
     keep: Keep = "best"
-    intercept: bool = True
-    stop: Numeric | None = None
+    intercept: bool = field(default=True, metadata=LATER)
+    stop: Numeric | None = field(default=None, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Halfspace]:
         label, true, false, values = self._sides(schema)

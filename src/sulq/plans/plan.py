@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from sulq.errors import QueryError
+from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
@@ -56,7 +57,8 @@ def plan(
     which is learned exactly or not at all, the `confidence`. If everything is given, the plan is checked, and
     refused with what would be possible instead. No data is needed, and nothing is spent.
 
-    `Conjunction` and `MaskedParity` have theorems under every model, `Parity` and `Select` under a curator.
+    `Conjunction` and `MaskedParity` have theorems under every model, `Parity`, `Select` and `Compress` under
+    a curator.
     Other learners are rehearsed on made-up rows, for which `rows` and `epsilon` are needed; such a plan is
     an `estimate`.
 
@@ -112,14 +114,14 @@ def plan(
         return emulated_plan(learner, declared, _terms(learner, wanted), noise)
     if (queries, delta, gamma) != (None, None, None):
         raise QueryError("queries, delta and gamma go with the SuLQ paper's calibrations: name one")
-    if isinstance(learner, Conjunction | MaskedParity | Parity | Select):
+    if isinstance(learner, Conjunction | MaskedParity | Parity | Select | Compress):
         if known is not None:
             raise QueryError("a theorem holds for all rows there can be: leave known out")
         return _proved(learner, declared, wanted)
     return _rehearsed(learner, declared, wanted, known)
 
 
-def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schema, wanted: Wanted) -> Plan:
+def _proved(learner: Any, schema: Schema, wanted: Wanted) -> Plan:
     if schema.rows_per_unit > 1:
         raise QueryError(
             "where a person may have several rows, rows are no independent draws, and the theorems do not "
@@ -226,7 +228,10 @@ def _bounds(learner: Any, schema: Schema, wanted: Wanted) -> Bounds:
 
 
 def _released(learner: Any, figures: Figures) -> Plan:
-    parity_theorems = "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)"
+    theorems: dict[type, str] = {
+        Parity: "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)",
+        Compress: "Theorem 3.4 and the end of section 3.1 (full paper)",
+    }
     goal_learner = replace(
         learner,
         error=Fraction(str(figures.error.tight)),
@@ -245,7 +250,7 @@ def _released(learner: Any, figures: Figures) -> Plan:
         rounds=1,
         queries=1,
         tolerances=(),
-        theorem=parity_theorems if isinstance(learner, Parity) else "Theorem 3.4 (full paper)",
+        theorem=theorems.get(type(learner), "Theorem 3.4 (full paper)"),
         covered=True,
         reuse="there is one release only",
     )
