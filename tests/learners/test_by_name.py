@@ -265,15 +265,17 @@ def perceptron(
 
 
 def test_the_perceptron_by_name_takes_the_boxs_steps() -> None:
-    rows = np.round(RNG.uniform(-1, 1, (400, 3)) * 2**14) / 2**14
+    # On the grid of the features, where 1 is 32,767 steps of 2^-15: then both sides see the same rows.
+    drawn = np.random.default_rng(11).integers(-32_767, 32_768, (400, 3))
+    rows = drawn / 32_767
     label = np.where(rows @ [1.0, -2.0, 0.5] > 0, 1, -1)
     schema = {name: sulq.Real(-1, 1) for name in "xyz"} | {"l": sulq.Boolean()}
     people = sulq.open({n: rows[:, i] for i, n in enumerate("xyz")} | {"l": label > 0}, schema)
     oracle = Heard(people.exact())
     learner = sulq.Perceptron("l", iterations=30, norm=None, intercept=False, keep="last", stop=2)
     learned = learner.learn(oracle)
-    steps = perceptron(rows, label, 30)
-    assert np.allclose(learned.weights, steps[-1], atol=2e-3) and learned.intercept == 0
+    steps = perceptron(drawn / 2**15, label, 30)
+    assert np.allclose(learned.weights, steps[-1], atol=1e-6) and learned.intercept == 0
     assert all(shape == [("count", 1), ("total", 3)] for shape in oracle.shapes), "1 and d queries a round"
     assert learner.most_numbers(people.schema) == 30 * (1 + 3)
 
