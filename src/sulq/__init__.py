@@ -28,7 +28,8 @@ What there is:
 
 - columns: Real, Integer, Category, Boolean, Date; Schema, Unit, Csv; open, randhie
 - who answers: Source.curator, .crowd, .sample, .exact; Curator, Crowd, Sample, Exact; Ledger
-- questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …
+- questions: count, total, mean, choose, in a Round; of col, known, bins, cross, where, features, …;
+  any function by your own promise: promised, promised_choice
 - learners: Classifier, Regressor, Table, Pairs, ID3, Additive, LinearRegression, LogisticRegression,
   NaiveBayes, DecisionList, KMeans, PCA, SVD, Perceptron, Conjunction, Select, Parity, Compress
 - how good it is: Evaluate, CrossValidate, Holdout, ChooseModel
@@ -38,6 +39,7 @@ help(sulq.Table), help(sulq.Curator) and the like explain each of them, with an 
 start with `sulq demo`.
 """
 
+from sulq.classes.promised import promised, promised_choice
 from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
 from sulq.learners.additive import Additive
@@ -73,6 +75,7 @@ from sulq.oracles.remote_async import AsyncRemote, connect_async
 from sulq.oracles.sample import Sample
 from sulq.plans.plan import Plan, plan
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
+from sulq.privacy.noise import DiscreteLaplace
 from sulq.queries.buckets import bucket, sign
 from sulq.queries.cases import clip, where
 from sulq.queries.choose import choose
@@ -94,6 +97,7 @@ from sulq.sources.opening import open
 from sulq.sources.source import Source
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Oracle, Rounds
+from sulq.talk.truncation import truncated
 
 __version__ = "0.2.0"
 
@@ -120,6 +124,7 @@ __all__ = [
     "Curator",
     "Date",
     "DecisionList",
+    "DiscreteLaplace",
     "Evaluate",
     "Exact",
     "Holdout",
@@ -182,11 +187,14 @@ __all__ = [
     "parity",
     "parties",
     "plan",
+    "promised",
+    "promised_choice",
     "randhie",
     "row_function",
     "sign",
     "sql",
     "total",
+    "truncated",
     "vector",
     "where",
 ]

@@ -80,7 +80,7 @@ class AdaptivityError(SulqError):
     >>> import sulq
     >>> crowd = sulq.randhie().crowd(epsilon=1, interactive=False)
     >>> answers = crowd.ask(sulq.Round([sulq.mean("limited")], share="1/2"))
-    >>> crowd.ask(sulq.Round([sulq.mean("copay")], share="1/2"))
+    >>> crowd.ask(sulq.Round([sulq.mean("chronic")], share="1/2"))
     Traceback (most recent call last):
     sulq.errors.AdaptivityError: this crowd answers one round, and was asked a second: ...
     """

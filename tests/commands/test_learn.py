@@ -287,3 +287,15 @@ def test_a_run_that_an_earlier_version_began_has_the_same_name() -> None:
     assert run_name("tree", sulq.ID3(label, ["sex"], depth=2)) == "tree-9c4e851b"
     assert run_name("conjunction", sulq.Conjunction("y", features)) == "conjunction-8620221e"
     assert run_name("kmeans", sulq.KMeans(3)) == "kmeans-0184d2de"
+
+
+def test_a_setting_that_came_later_is_no_part_of_a_runs_name_unless_it_is_stated() -> None:
+    """So that a run that began before the setting goes on under its name, at no further cost."""
+    for plain, stated in (
+        (sulq.ID3("y"), sulq.ID3("y", pick="counts", gamma=5)),
+        (sulq.KMeans(3), sulq.KMeans(3, step="paper")),
+        (sulq.SVD(1), sulq.SVD(1, scaled=False)),
+        (sulq.Perceptron("y"), sulq.Perceptron("y", stop=2)),
+    ):
+        assert run_name("x", plain) != run_name("x", stated)
+    assert run_name("kmeans", sulq.KMeans(3)) == "kmeans-0184d2de"

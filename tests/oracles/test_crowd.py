@@ -257,7 +257,7 @@ def test_there_is_no_default_and_no_senseless_epsilon(epsilon: Any) -> None:
 
 def test_the_paper_s_report_is_noisier() -> None:
     part = QUERIES["a flag"].parts[0]
-    paper, best = (Crowd(PEOPLE, Fraction(1), True, method).survey(part) for method in ("paper", "best"))
+    paper, best = (Crowd(PEOPLE, Fraction(1), method).survey(part) for method in ("paper", "best"))
     assert paper.randomizer.variance(1) > 2 * best.randomizer.variance(1)
 
 

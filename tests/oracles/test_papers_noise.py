@@ -52,7 +52,7 @@ def test_the_papers_limit_on_the_number_of_queries_is_enforced() -> None:
         curator.ask(sulq.Round([sulq.count(where=col("b"))]))
     with pytest.raises(sulq.QueryError, match="sums only"):
         curator.ask(sulq.Round([sulq.choose(["a"], label="y")]))
-    with pytest.raises(sulq.QueryError, match="emulated"):
+    with pytest.raises(sulq.BudgetError, match="exceeds what is left, 0"):
         curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=9, beta=0.1)]))
 
 

@@ -10,6 +10,7 @@ import pytest
 import sulq
 from sulq.plans.models import Model
 from sulq.plans.plan import plan
+from sulq.talk.row_questions import PublicFacts
 
 TWENTY = sulq.Schema({name: sulq.Boolean() for name in [*(f"x{j}" for j in range(20)), "y"]})
 FOUR = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "c", "d", "y")})
@@ -167,3 +168,22 @@ def test_what_the_theorems_do_not_speak_of_is_refused() -> None:
         plan(sulq.Conjunction(sulq.col("a") & sulq.col("b"), ["c"]), FOUR, epsilon=1, noise_rate=0.1)
     with pytest.raises(sulq.QueryError, match="for a learner"):
         plan("tree", FOUR, epsilon=1)
+
+
+def test_a_plan_for_compression_is_what_a_run_takes() -> None:
+    """With so many rows all classes have their rounds, and with one less the last has none."""
+    schema = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "c", "y")})
+    classes = [sulq.classes.Conjunctions(["a"]), sulq.classes.Conjunctions(["a", "b", "c"])]
+    learner = sulq.Compress(classes, "y")
+    planned = sulq.plan(learner, schema, epsilon=1)
+    assert planned.rows.tight is not None and planned.rows.paper is not None
+    assert planned.rows.tight < planned.rows.paper
+    question = planned.learner.question(schema)
+    for rows, rounds in ((planned.rows.tight, 2), (planned.rows.tight - 1, 1)):
+        facts = PublicFacts(schema, rows=int(rows))
+        assert len(question.plan(facts, Fraction(1))) == rounds
+    assert planned.theorem == "Theorem 3.4 and the end of section 3.1 (full paper)"
+    assert sulq.plan(learner, schema, rows=10**5).epsilon.tight < 1
+    assert sulq.plan(learner, schema, rows=10**5, epsilon=1).error.tight < 0.1
+    with pytest.raises(sulq.QueryError, match="only a trusted curator can run it"):
+        sulq.plan(learner, schema, epsilon=1, model="crowd")

@@ -184,7 +184,7 @@ def test_a_person_called_twice_at_once_is_told_of_both() -> None:
 def test_a_reports_law_is_within_its_part_of_beta_however_answers_err(epsilon: Fraction, calls: int) -> None:
     """All laws are worked out, for errors of every combination of signs: no chance is involved."""
     oracle = Remembering()
-    simulator = simulation._Simulator(oracle, epsilon, calls, BETA)
+    simulator = simulation._Simulator(oracle, epsilon, calls, BETA, interactive=True)
     call = Call(0, KaryResponse(3, epsilon), VALUE)
     likelihoods = [simulator._likelihood([(call, report)]) for report in range(3)]
     means = [float(oracle.oracle.ask(sulq.Round([sulq.mean(own.node)]))[0].value) for own in likelihoods]

@@ -17,7 +17,7 @@ one, so all of it costs ε, however many rounds there are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.classes.base import HypothesisClass, Look, Setting, check_size, class_of
-from sulq.classes.sizes import occam_rows
+from sulq.classes.sizes import occam_rows, printed_occam_rows
 from sulq.errors import QueryError
 from sulq.numbers import make_rational, percent
 from sulq.privacy.coins import shuffled
@@ -60,6 +60,32 @@ class CompressionRound:
 
     chosen_on: int
     tested_on: int
+
+
+def compression_rounds(
+    sizes: Sequence[int], error: float, beta: float, epsilon: float, as_printed: bool = False
+) -> list[CompressionRound]:
+    """How many fresh rows each round takes, for classes of these sizes.
+
+    Args:
+        sizes: how many hypotheses each class has, from the most concise class on.
+        error: on which part of the population what is found may err.
+        beta: the chance of failure.
+        epsilon: what is promised to each person.
+        as_printed: choose on as many rows as the paper's generic learner asks for, with its constants.
+
+    >>> [fresh.chosen_on + fresh.tested_on for fresh in compression_rounds([3, 81], 0.1, 0.05, 1)]
+    [1327, 2654]
+    """
+    rounds: list[CompressionRound] = []
+    rows_for, needed = (printed_occam_rows if as_printed else occam_rows), 0
+    for size in sizes:
+        beta /= 2
+        chosen = rows_for(size, error / 4, beta / 2, epsilon, agnostic=False)
+        tested = math.ceil(max(12.4, 16 / epsilon) / error * math.log(4 / beta))
+        needed = max(chosen + tested, 2 * needed)
+        rounds.append(CompressionRound(needed - tested, tested))
+    return rounds
 
 
 @dataclass(frozen=True)
@@ -128,17 +154,15 @@ class Shortest(RowQuestion):
         """The rounds that the rows suffice for; refused if that is none."""
         if public.rows is None or public.schema.unit is not None:
             raise QueryError("rounds of fresh rows need a public number of rows")
-        left, error, beta, needed = public.rows, float(self.error), float(self.beta), 0
+        left, needed = public.rows, 0
         rounds: list[CompressionRound] = []
-        for each in self.classes:
-            size, beta = check_size(each, self._setting(public)), beta / 2
-            chosen = occam_rows(size, error / 4, beta / 2, float(epsilon), agnostic=False)
-            tested = math.ceil(max(12.4, 16 / float(epsilon)) / error * math.log(4 / beta))
-            needed = max(chosen + tested, 2 * needed)
+        sizes = [check_size(each, self._setting(public)) for each in self.classes]
+        for fresh in compression_rounds(sizes, float(self.error), float(self.beta), float(epsilon)):
+            needed = fresh.chosen_on + fresh.tested_on
             if needed > left:
                 break
             left -= needed
-            rounds.append(CompressionRound(needed - tested, tested))
+            rounds.append(fresh)
         if not rounds:
             public.require(needed, "the first class")
         return rounds

@@ -32,7 +32,7 @@ from sulq.numbers import rational, whole
 from sulq.privacy.parity import Sampling, joint_log_ratio
 from sulq.queries.query import Neighbours
 
-Amplification = Literal["repeat", "test set"]
+Amplification = Literal["repeat", "test set", "boxed"]
 MOST_RUNS = 64
 BISECTIONS = 60
 MARGINS = tuple(2.0**-8 * 1.2**k for k in range(50))
@@ -87,11 +87,13 @@ class ParityPlan:
         rows: so many rows are enough.
         runs: how many runs of A there are; how many attempts on average, where they are accounted jointly.
         tested: so many rows are left to test on.
+        each: how many rows a run has where that is settled.
     """
 
     rows: int
     runs: int | Fraction
     tested: int = 0
+    each: int | None = None
 
 
 @lru_cache(maxsize=256)
@@ -117,13 +119,17 @@ def parity_plan(
     the choice tells them apart if s ≥ ln(k/β′)/(α′ε). (The paper's box says β′ = β/2, its proof needs β/3.)
     None of the runs is good with probability β′; k is chosen.
 
-    >>> parity_plan(64, 0.05, 0.05, 0.5).rows, parity_plan(64, 0.05, 0.05, 0.5, "paper")
-    (6021, ParityPlan(rows=38067, runs=5, tested=0))
-    >>> parity_plan(64, 0.05, 0.05, 0.5, amplification="test set")
-    ParityPlan(rows=80209, runs=4, tested=5481)
+    "boxed": the box of A* in the full version, with its constants (see `boxed_parity_plan`).
+
+    >>> parity_plan(64, 0.05, 0.05, 0.5).rows, parity_plan(64, 0.05, 0.05, 0.5, "paper").rows
+    (6021, 38067)
+    >>> parity_plan(64, 0.05, 0.05, 0.5, amplification="test set").rows
+    80209
     """
     _check(error, beta, epsilon)
     whole("features", features, 1)
+    if amplification == "boxed":
+        return boxed_parity_plan(features, error, beta, epsilon)
     plans = []
     if amplification == "test set":
         rate, good, rare = sampling_rate(epsilon, sampling, neighbours), error / 5, beta / 3
@@ -156,6 +162,24 @@ def _solving(features: int, wrong: float, ruled_out: float) -> int:
     return math.ceil(((features - 1) * math.log(2) - math.log(wrong)) / -math.log1p(-ruled_out))
 
 
+def boxed_parity_plan(features: int, error: float, beta: float, epsilon: float) -> ParityPlan:
+    """The box of A* in the full version: k runs on n′ rows each, and s rows to test on, for p = ε/4.
+
+    α′ = α/5, k = ⌈log_{4/3} 1/β′⌉ (printed to the base 3/4), n′ = ⌈8/εα′·(d ln 2 + ln 4)⌉ by Lemma 4.1, and
+    s = ⌈max{10, k/ε}/α′·ln(k/β′)⌉: the constants c and c′ that the Chernoff bound (with δ = 1/5) and noise of
+    scale k/ε ask for. The box has β′ = β/2; its proof needs β/3, which is taken. With n ≤ kn′ + s rows the
+    box says "insufficient samples".
+
+    >>> boxed_parity_plan(64, 0.05, 0.05, 0.5)
+    ParityPlan(rows=1118364, runs=15, tested=20408, each=73197)
+    """
+    good, rare = error / 5, beta / 3
+    runs = math.ceil(math.log(1 / rare) / math.log(4 / 3))
+    each = math.ceil(8 / (epsilon * good) * (features * math.log(2) + math.log(4)))
+    tested = math.ceil(max(10, runs / epsilon) / good * math.log(runs / rare))
+    return ParityPlan(runs * each + tested + 1, runs, tested, each)
+
+
 def parity_rows(
     features: int,
     error: float,
@@ -179,9 +203,7 @@ def printed_parity_rows(
     """The papers' own number of rows, for p = ε/4.
 
     "repeat": Theorem 3.8 of the earlier version, 8k/εα·(d ln 2 + ln 1/β′) with k = ⌈log₂ 1/β′⌉, β′ = β/2.
-    "test set": Theorem 4.4 of the full version, k·n′ + s with k = ⌈log_{4/3} 1/β′⌉, β′ = β/3, α′ = α/5,
-    n′ = 8/εα′·(d ln 2 + ln 4) by Lemma 4.1, and s = max{10, k/ε}/α′·ln(k/β′): the constants that the
-    Chernoff bound (with δ = 1/5) and noise of scale k/ε ask for.
+    "test set" and "boxed": Theorem 4.4 of the full version, k·n′ + s of `boxed_parity_plan`.
 
     >>> printed_parity_rows(64, 0.05, 0.05, 0.5), printed_parity_rows(64, 0.05, 0.05, 0.5, "test set")
     (92257, 1118363)
@@ -192,10 +214,7 @@ def printed_parity_rows(
         rare = beta / 2
         runs = math.ceil(math.log2(1 / rare))
         return math.ceil(8 * runs / (epsilon * error) * (bits + math.log(1 / rare)))
-    good, rare = error / 5, beta / 3
-    runs = math.ceil(math.log(1 / rare) / math.log(4 / 3))
-    each = math.ceil(8 / (epsilon * good) * (bits + math.log(4)))
-    return runs * each + math.ceil(max(10, runs / epsilon) / good * math.log(runs / rare))
+    return boxed_parity_plan(features, error, beta, epsilon).rows - 1
 
 
 def occam_rows(

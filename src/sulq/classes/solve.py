@@ -12,6 +12,7 @@ import numpy as np
 from sulq.classes.sizes import Amplification, ParityPlan, parity_plan
 from sulq.errors import QueryError
 from sulq.numbers import make_rational, percent
+from sulq.privacy.boxed_parity import boxed
 from sulq.privacy.gf2 import Bits, Words, equations, solve
 from sulq.privacy.parity import Attempts, ParityMechanism, Sampling, best_of, first_of
 from sulq.privacy.terms import Contest, Settled
@@ -68,7 +69,9 @@ class Solve(RowQuestion):
         if not all(isinstance(expression, Node) for expression in (*self.features, self.label)):
             raise QueryError("the features and the label of a parity are row expressions")
         if self.amplification not in get_args(Amplification):
-            raise QueryError(f"amplification is 'repeat' or 'test set', not {self.amplification!r}")
+            raise QueryError(f"amplification is 'repeat', 'test set' or 'boxed', not {self.amplification!r}")
+        if self.amplification == "boxed" and self.sampling != "paper":
+            raise QueryError("the paper's box takes rows with p = ε/4: it goes with sampling='paper'")
         if self.sampling not in get_args(Sampling):
             raise QueryError(f"sampling is 'tight' or 'paper', not {self.sampling!r}")
         make_rational(self, "error", most=1)
@@ -96,7 +99,7 @@ class Solve(RowQuestion):
     def check(self, public: PublicFacts, settled: Settled) -> None:
         plan = self.plan(public, settled)
         self._mechanism(public, settled, plan)
-        if self.amplification == "test set" and public.rows is None:
+        if self.amplification != "repeat" and public.rows is None:
             raise QueryError("a test set needs a public number of rows: use amplification='repeat'")
         promise = f"an error of {float(self.error):g} with d = {len(self.features)}"
         public.require(plan.rows, f"{promise} and ε = {float(_per_row(public, settled)):g}")
@@ -148,13 +151,15 @@ class Solve(RowQuestion):
             return mechanism.release(given, unknowns)
         if self.amplification == "repeat":
             return first_of(mechanism, given, unknowns, int(plan.runs))
+        if plan.each is not None:
+            return boxed(mechanism, given, unknowns, int(plan.runs), plan.each, plan.tested)
         return best_of(mechanism, given, unknowns, int(plan.runs), plan.tested)
 
     def _mechanism(
         self, public: PublicFacts, settled: Settled, plan: ParityPlan
     ) -> ParityMechanism | Attempts:
         epsilon = _per_row(public, settled)
-        if self.amplification == "test set":
+        if self.amplification != "repeat":
             return ParityMechanism(epsilon, self.sampling, public.neighbours)
         if self.sampling == "tight":
             return Attempts(epsilon, Fraction(plan.runs), public.neighbours)

@@ -19,7 +19,7 @@ from sulq.learners.components import PCA
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.id3 import ID3
 from sulq.learners.kmeans import KMeans
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
 from sulq.queries.expressions import col
@@ -32,15 +32,20 @@ from sulq.wire import digest
 def run_name(command: str, learner: Learner[Any]) -> str:
     """The name of a run, the same for the same learner with the same settings.
 
-    Settings that change no question, only what is made of the answers, do not count.
+    Settings that change no question, only what is made of the answers, do not count. Those that came later
+    count where they are stated, so that a run that began before them goes on under its name.
 
     >>> run_name("kmeans", KMeans(3)) == run_name("kmeans", KMeans(3, None))
     True
     >>> run_name("kmeans", KMeans(3)) == run_name("kmeans", KMeans(4))
     False
     """
-    asking = [field.name for field in fields(learner) if field.metadata.get("asks", True)]  # type: ignore[arg-type]
-    settings = {name: getattr(learner, name) for name in asking}
+    settings = {
+        field.name: getattr(learner, field.name)
+        for field in fields(learner)  # type: ignore[arg-type]
+        if (asks := field.metadata.get("asks", True))
+        and (asks != LATER["asks"] or getattr(learner, field.name) != field.default)
+    }
     return f"{command}-{digest(json.dumps(settings, sort_keys=True, default=_plain))[:8]}"
 
 

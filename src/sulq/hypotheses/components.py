@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.pictures import bars
 from sulq.pictures.svg import percent
 from sulq.queries.attributes import interval
+from sulq.queries.expressions import Column
 from sulq.queries.node import Node
 from sulq.queries.products import dot
 from sulq.queries.vectors import features, vector
@@ -28,7 +30,7 @@ ANYWHERE = 60.0
 
 @dataclass(frozen=True, eq=False)
 class Components(Hypothesis):
-    """A few orthonormal directions in the space of the features, each of them scaled to [−1, 1].
+    """A few orthonormal directions in the space of the features, each of them scaled to [−1, 1] unless said.
 
     The numbers are as the oracle answered, so they are noisy under a curator, and of rows shortened to the
     learner's `norm`.
@@ -44,6 +46,7 @@ class Components(Hypothesis):
         error: how far off each of the variances is by noise, at 95 %; 0 if there is no noise, or nobody said.
         angles: by how many degrees noise may have turned each direction, up to 90; empty if there is no
             noise, or nobody said.
+        scaled: whether features are scaled to [−1, 1], and not in their own units.
 
     >>> import sulq
     >>> schema = sulq.Schema({"a": sulq.Real(0, 10), "b": sulq.Real(0, 1)})
@@ -73,14 +76,15 @@ class Components(Hypothesis):
     whole: float
     error: float = 0.0
     angles: tuple[float, ...] = ()
+    scaled: bool = field(default=True, metadata={"written": "if stated"})
 
     @property
     def expression(self) -> Node:
-        centred = features(*self.features) - vector(*self.mean)
+        centred = point(self.features, self.scaled) - vector(*self.mean)
         return vector(*(dot(centred, direction) for direction in self.directions))
 
     def predict(self, frame: Any) -> NDArray[np.float64]:
-        """Each row's coordinates along the directions, in scaled units: one column for each component."""
+        """Each row's coordinates along the directions, scaled as the features are: a column for each."""
         return np.asarray(super().predict(frame), dtype=np.float64).reshape(-1, len(self.directions))
 
     def transform(self, frame: Any) -> NDArray[np.float64]:
@@ -95,6 +99,8 @@ class Components(Hypothesis):
     @property
     def per_unit(self) -> tuple[tuple[float, ...], ...]:
         """How far each component moves when a column grows by one of its own units."""
+        if not self.scaled:
+            return self.directions
         widths = [(high - low) / 2 for low, high in (interval(self.schema, name) for name in self.features)]
         return tuple(
             tuple(loading / width for loading, width in zip(direction, widths, strict=True))
@@ -134,6 +140,8 @@ class Components(Hypothesis):
     def outlook(self) -> str:
         if self.error == 0:
             return ""
+        if not self.scaled:
+            return f"Variances are off by up to {self.error:.2g} at 95 %: below that they are noise."
         even = 1 / 3
         told = "components below that are" if self.error < even else "expect that all components are"
         return (
@@ -163,7 +171,8 @@ class Components(Hypothesis):
         return f"{percent(self.shares[place])}{off} of the variance{quiet}"
 
     def picture(self) -> str:
-        return bars.picture("Loadings of features scaled to [−1, 1]", self._panels(), DRAWN, self._caption)
+        units = "scaled to [−1, 1]" if self.scaled else "in their own units"
+        return bars.picture(f"Loadings of features {units}", self._panels(), DRAWN, self._caption)
 
     def drawing(self) -> RenderableType:
         return bars.drawing(self._panels(), DRAWN)
@@ -177,3 +186,13 @@ class Components(Hypothesis):
             )
             for place, direction in enumerate(self.directions)
         ]
+
+
+def point(names: Sequence[str], scaled: bool) -> Node:
+    """A row as a point: its features scaled to [−1, 1], or its columns as they are.
+
+    Args:
+        names: the columns that span the space.
+        scaled: whether public intervals are scaled.
+    """
+    return features(*names) if scaled else vector(*(Column(name) for name in names))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.hypotheses.components import Components
+from sulq.hypotheses.components import Components, point
 from sulq.learners.estimates import ROUND, Floats, shrunk
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names, in_hands, side_by_side
 from sulq.queries.node import Node
 from sulq.queries.products import gram
 from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, numbers_of
 from sulq.queries.scope import scope_of
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.schema import Schema
@@ -35,38 +35,47 @@ TELLING = 0.01
 
 @dataclass(frozen=True)
 class SVD(Learner[Components]):
-    """The top right singular vectors of the table, from one round: section 4.1 of the SuLQ paper.
+    """The top right singular vectors, from one round: section 4.1 of the SuLQ paper.
 
     It asks for the sum of the products x xᵀ, every pair of coordinates once, and returns the top
-    eigenvectors of the answer.
+    eigenvectors of the answer. By default x has every public interval scaled to [−1, 1], so these are the
+    singular vectors of the scaled table. With `scaled=False` x is the row as it is, in the columns' own units
+    and public bounds: the singular vectors of the table itself, as in the paper.
 
     Args:
         components: how many vectors.
         features: numeric or boolean columns, by default all numeric ones.
         norm: rows longer than this are shortened to it; it is public, and the noise grows with its square. By
             default √(d/3), the root mean square length of a row that is uniform over its public intervals,
-            which has a third of the noise of √d, where no row is shortened.
+            which has a third of the noise of √d, where no row is shortened. Of the table itself no row is
+            shortened by default.
         share: the part of the budget to spend.
+        scaled: whether public intervals are scaled to [−1, 1].
 
     >>> import sulq
     >>> table = {"a": [9.0, 1.0, 9.0, 1.0], "b": [6.0, 4.0, 6.0, 4.0]}
     >>> people = sulq.open(table, {"a": sulq.Real(0, 10), "b": sulq.Real(0, 10)})
     >>> print(SVD(1).learn(people.exact()).describe())
     component 1 (100 % of the variance): +0.97 a, +0.24 b
+    >>> print(SVD(1, scaled=False).learn(people.exact()).describe())
+    component 1 (95 % of the variance): +0.79 a, +0.61 b
     """
 
     components: int
     features: Sequence[str] | None = None
     norm: float | None = None
     share: Numeric = 1
+    scaled: bool = field(default=True, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
         hands = in_hands(schema, feature_names(schema, self.features))
         names = tuple(name for hand in hands for name in hand)
-        norm = _checked(schema, names, self.components, self.norm) or math.sqrt(len(names) / 3)
-        row = side_by_side([clip_norm(features(*hand), norm * part) for hand, part in _parts(hands)])
+        norm = _checked(schema, point(names, self.scaled), len(names), self.components, self.norm)
+        if norm is None and self.scaled:
+            norm = math.sqrt(len(names) / 3)
+        row = side_by_side([_shortened(point(hand, self.scaled), norm, part) for hand, part in _parts(hands)])
         answers = yield Round(_moments(row), self.share)
-        return _top(self.components, schema, names, [0.0] * len(names), answers)
+        return _top(self.components, schema, names, [0.0] * len(names), answers, self.scaled)
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,7 @@ class PCA(Learner[Components]):
     def rounds(self, schema: Schema) -> Rounds[Components]:
         hands = in_hands(schema, feature_names(schema, self.features))
         names = tuple(name for hand in hands for name in hand)
-        norm = _checked(schema, names, self.components, self.norm)
+        norm = _checked(schema, features(*names), len(names), self.components, self.norm)
         first, second = self._shares()
         sums, rows = yield Round([total(features(*names)), count()], first)
         centre, noise = _mean(sums, rows)
@@ -112,16 +121,21 @@ class PCA(Learner[Components]):
         answers = yield Round(_moments(row), second)
         return _top(self.components, schema, names, centre, answers)
 
+    def most_numbers(self, schema: Schema) -> int:
+        x = features(*feature_names(schema, self.features))
+        rounds = (Round([total(x), count()]), Round(_moments(clip_norm(x, 1))))
+        return sum(numbers_of(round_, schema) for round_ in rounds)
+
     def _shares(self) -> tuple[Fraction, Fraction]:
         # The components need what the mean leaves.
         share, part = rational("share", self.share, most=1), rational("mean_share", self.mean_share, below=1)
         return share * part, share * (1 - part)
 
 
-def _checked(schema: Schema, names: tuple[str, ...], components: int, norm: float | None) -> float | None:
+def _checked(schema: Schema, row: Node, width: int, components: int, norm: float | None) -> float | None:
     """The norm, if an oracle can answer all: known before anything is spent."""
-    whole("components", components, 1, len(names))
-    scope_of(schema).number(gram(clip_norm(features(*names), 1 if norm is None else norm)))
+    whole("components", components, 1, width)
+    scope_of(schema).number(gram(clip_norm(row, 1 if norm is None else norm)))
     return norm
 
 
@@ -129,6 +143,11 @@ def _parts(hands: Sequence[tuple[str, ...]]) -> list[tuple[tuple[str, ...], floa
     """The columns of each hand, and which part of the whole row's length they may have."""
     d = sum(map(len, hands))
     return [(hand, math.sqrt(len(hand) / d)) for hand in hands]
+
+
+def _shortened(row: Node, norm: float | None, part: float) -> Node:
+    """One hand's part of a row, shortened if the row is to be."""
+    return row if norm is None else clip_norm(row, norm * part)
 
 
 def _centred(hand: tuple[str, ...], centre: Sequence[float], names: tuple[str, ...], norm: float) -> Node:
@@ -169,7 +188,12 @@ def _affordable(noise: float, d: int, hands: int) -> float:
 
 
 def _top(
-    k: int, schema: Schema, names: tuple[str, ...], centre: Sequence[float], answers: list[Answer]
+    k: int,
+    schema: Schema,
+    names: tuple[str, ...],
+    centre: Sequence[float],
+    answers: list[Answer],
+    scaled: bool = True,
 ) -> Components:
     """The k top eigenvectors of the matrix whose upper triangle was answered."""
     triangle, rows = np.atleast_1d(answers[0].value), max(1.0, answers[1].value)
@@ -193,6 +217,7 @@ def _top(
         max(float(np.trace(matrix)), float(variances.sum())),
         error,
         _angles(values, best, error),
+        scaled,
     )
 
 

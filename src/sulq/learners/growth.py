@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sulq.hypotheses.tree import End, Split, Tree
 from sulq.queries.arithmetic import Compare
 from sulq.queries.expressions import Constant
+from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.queries.routes import Route
 from sulq.queries.scope import Scope
@@ -130,13 +131,32 @@ class Draft:
         """Which of some nodes a row comes to; rows that come to none of them are counted together."""
         number = {node: code for code, node in enumerate(nodes)}
         others = len(number) < len(self.ends)
+        codes = [number.get(node, len(number)) for node in range(len(self._question))]
+        return self._coded(codes, len(number) + others)
+
+    def among(self, nodes: Sequence[int]) -> tuple[list[Node], Node | None]:
+        """What to count by, so that each of some nodes has a code, and which rows come to one of them.
+
+        Rows that come to none are left out, and have no code: every number is about one of the nodes. The
+        root needs no code, and where the nodes are all ends no row is left out.
+        """
+        if nodes == [0]:
+            return [], None
+        number = {node: code for code, node in enumerate(nodes)}
+        codes = [number.get(node, 0) for node in range(len(self._question))]
+        inside = [int(node in number) for node in range(len(self._question))]
+        where = lookup(self._coded(inside, 2), (0, 1)) > 0 if len(number) < len(self.ends) else None
+        return [self._coded(codes, len(number))], where
+
+    def _coded(self, codes: Sequence[int], size: int) -> Route:
+        """The code of the end that a row comes to."""
         used = sorted({question for question in self._question if question is not None})
         place = {question: i for i, question in enumerate(used)}
         steps = [
-            (number.get(node, len(number)),) if question is None else (place[question], *self._children[node])
+            (codes[node],) if question is None else (place[question], *self._children[node])
             for node, question in enumerate(self._question)
         ]
-        return Route(tuple(self.questions[q] for q in used), tuple(steps), len(number) + others)
+        return Route(tuple(self.questions[q] for q in used), tuple(steps), size)
 
     def tree(
         self, schema: Schema, label: Node, table: Mapping[int, Counts], deviation: float, prune: float

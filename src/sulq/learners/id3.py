@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,9 +11,10 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.hypotheses.tree import Tree
+from sulq.learners.boxed_tree import PrintedTree, gamma_for
 from sulq.learners.estimates import usually_off
 from sulq.learners.growth import Draft
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.learners.levels import WAYS, Levels, turns_of
 from sulq.learners.picking import Choosing, Counting, Picking
 from sulq.numbers import Numeric, rational, whole
@@ -63,6 +65,12 @@ class ID3(Learner[Tree]):
         prune: how many standard deviations a label must lead by to displace that of the node above. The tree
             keeps all ends and counts whatever this is: `Tree.pruned` is what is shown of it.
         share: the part of the budget to spend.
+        gamma: γ of the paper's box, for pick="counts": then it is the box, query for query. N_T and N_j are
+            asked for at every node, N_j and N_jk at every node that is split, for every attribute that was
+            not asked about yet; a node of at most γ·√(R·ln(1/δ)) rows is a leaf, and counts below N_T/γ are
+            skipped. Nothing else stops it, but `depth`.
+        within: Δ of the paper, instead of γ: the gain of a question is that of the best one but for Δ bits a
+            row; γ follows from it by Lemma 2.
 
     >>> import sulq
     >>> rows = {"a": [1, 1, 0, 0] * 9, "b": [1, 0, 1, 0] * 9, "y": [1, 0, 0, 0] * 9}
@@ -83,9 +91,13 @@ class ID3(Learner[Tree]):
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     prune: float = 0.5
     share: Numeric = 1
+    gamma: Numeric | None = field(default=None, metadata=LATER)
+    within: Numeric | None = field(default=None, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Tree]:
         label, draft = self._label(schema), Draft(scope_of(schema), self.questions(schema))
+        if (gamma := self._gamma(schema, draft)) is not None:
+            return (yield from self._box(schema, draft, gamma).grown(schema, draft))
         picking = self._picking(schema, label)
         levels = self._levels(schema, draft)
         if self.pick == "choose":
@@ -100,9 +112,42 @@ class ID3(Learner[Tree]):
         table = dict(zip(ends, counts, strict=True))
         return draft.tree(schema, label, table, usually_off(answer), self.prune)
 
+    def most_numbers(self, schema: Schema) -> int | None:
+        """Of counts alone: all tables of each level, and the labels at the ends, if every node is split.
+
+        A node that is not split leaves fewer nodes for every level below, and one code for all rows that
+        came to it.
+        """
+        if self.pick != "counts":
+            return None
+        draft, labels = Draft(scope_of(schema), self.questions(schema)), self._labels(schema)
+        if (gamma := self._gamma(schema, draft)) is not None:
+            return self._box(schema, draft, gamma).most_numbers(draft.sizes, schema)
+        largest = sorted(draft.sizes, reverse=True)
+        nodes = [math.prod(largest[:level]) for level in range(len(self._levels(schema, draft).turns) + 1)]
+        return labels * (sum(nodes[:-1]) * sum(draft.sizes) + nodes[-1])
+
+    def _gamma(self, schema: Schema, draft: Draft) -> float | None:
+        """γ of the paper's box; None where the tree grows otherwise."""
+        if self.gamma is None and self.within is None:
+            return None
+        if self.pick != "counts" or (self.gamma is not None and self.within is not None):
+            raise QueryError('gamma, or within in its place, goes with pick="counts"')
+        if self.within is None:
+            return float(rational("gamma", self.gamma or 0))
+        return gamma_for(float(rational("within", self.within)), max([self._labels(schema), *draft.sizes]))
+
+    def _box(self, schema: Schema, draft: Draft, gamma: float) -> PrintedTree:
+        most = len(draft.sizes) if self.depth is None else min(self.depth, len(draft.sizes))
+        share = rational("share", self.share, most=1)
+        return PrintedTree(self._label(schema), self._labels(schema), gamma, most, share)
+
+    def _labels(self, schema: Schema) -> int:
+        return scope_of(schema).code(self._label(schema)).size
+
     def _levels(self, schema: Schema, draft: Draft) -> Levels:
         """How the budget is divided over the levels, before anything is known."""
-        way, labels = self._way(schema), scope_of(schema).code(self._label(schema)).size
+        way, labels = self._way(schema), self._labels(schema)
         choosing = self.pick == "choose"
         # Counts are of one question at a time; of several binary questions there is a set for every edge.
         ahead = (self.ahead or (1 if way == "binary" else None)) if choosing else 1

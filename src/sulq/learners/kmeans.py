@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, get_args
 
 import numpy as np
 
+from sulq.errors import QueryError
 from sulq.hypotheses.centres import Centres
-from sulq.learners.learner import Learner
-from sulq.learners.lloyd import errors, moved, plain, step
-from sulq.learners.start import Shares, start
+from sulq.learners.estimates import Floats
+from sulq.learners.learner import LATER, Learner
+from sulq.learners.lloyd import WIDEST, errors, moved, plain, step
+from sulq.learners.plain_step import box_errors, box_moved, box_step, given_centres
+from sulq.learners.start import Shares, most_to_start, start
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import feature_names
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
 from sulq.talk.answers import BETA
 from sulq.talk.oracle import Rounds
+
+Step = Literal["clipped", "paper"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,8 @@ class KMeans(Learner[Centres]):
 
     The start takes two or three rounds; `sulq.learners.start` says which. Each of the `iterations` that
     follow is a step of the paper's: the size of every cluster, and the sum of its rows, here of their
-    differences from the centre as it was.
+    differences from the centre as it was. With `start` and `step="paper"` it is the paper's box, query for
+    query: given centres, k counts and kd sums in each step, and the sums over the counts.
 
     Args:
         k: how many centres.
@@ -34,6 +42,9 @@ class KMeans(Learner[Centres]):
         iterations: how many steps, at most. The learner stops, and spends no more, when no centre moves by
             more than the noise.
         share: the part of the budget to spend on it all.
+        start: the centres to start from, in the columns' own units; by default they come from a histogram.
+        step: "clipped" sums differences from the centres, clipped where rows are far, and takes steps as far
+            as they stand out from the noise. "paper" is the box's step.
 
     >>> import numpy as np, sulq
     >>> rows = {"x": np.repeat([1.0, 2.0, 8.0, 9.0], 25), "y": np.repeat([3.0, 3.0, 6.0, 6.0], 25)}
@@ -47,18 +58,20 @@ class KMeans(Learner[Centres]):
     features: Sequence[str] | None = None
     iterations: int = 2
     share: Numeric = 1
+    start: Sequence[Sequence[float]] | None = field(default=None, metadata=LATER)
+    step: Step = field(default="clipped", metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Centres]:
-        k, steps = whole("k", self.k, 1), whole("iterations", self.iterations, 1)
-        names, shares = self.columns(schema), Shares.of(rational("share", self.share, most=1), steps)
-        centres, reach, shares = yield from start(names, k, shares)
+        steps, names, boxed = whole("iterations", self.iterations, 1), self.columns(schema), self._boxed
+        centres, reach, share = yield from self._started(schema, names, steps)
         for _ in range(steps):
-            answers = yield Round(step(names, centres, reach), shares.step)
-            before, (centres, sizes) = centres, moved(centres, reach, *answers)
+            queries = box_step(schema, names, centres) if boxed else step(names, centres, reach)
+            answers, before = (yield Round(queries, share)), centres
+            centres, sizes = box_moved(before, *answers) if boxed else moved(before, reach, *answers)
             # Nothing moved, or all of it drowned in noise: to ask the same again would teach nothing.
             if np.array_equal(before, centres):
                 break
-        off = errors(before, centres, *answers)
+        off = box_errors(centres, *answers) if boxed else errors(before, centres, *answers)
         return Centres(
             schema,
             None,
@@ -68,6 +81,31 @@ class KMeans(Learner[Centres]):
             float(np.max(answers[0].radius(BETA))),
             plain(off) if off.any() else (),
         )
+
+    def most_numbers(self, schema: Schema) -> int:
+        """What the start asks for, and in every step the size and the sum of each cluster."""
+        names = self.columns(schema)
+        each = whole("k", self.k, 1) * (1 + len(names))
+        counted = 0 if schema.unit is None else 1
+        before = most_to_start(len(names)) + counted if self.start is None else 0
+        return before + whole("iterations", self.iterations, 1) * each
+
+    def _started(
+        self, schema: Schema, names: Sequence[str], steps: int
+    ) -> Rounds[tuple[Floats, Floats, Fraction]]:
+        """The centres to start from, how far around them rows count in full, and the share of a step."""
+        k, share = whole("k", self.k, 1), rational("share", self.share, most=1)
+        if self.start is None:
+            centres, reach, shares = yield from start(names, k, Shares.of(share, steps))
+            return centres, reach, shares.step
+        # Nothing is known of how far rows are from the centres: all count in full.
+        return given_centres(schema, names, k, self.start), np.full(len(names), WIDEST), share / steps
+
+    @property
+    def _boxed(self) -> bool:
+        if self.step not in get_args(Step):
+            raise QueryError(f"step is 'clipped' or 'paper', not {self.step!r}")
+        return self.step == "paper"
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """The columns that span the space."""

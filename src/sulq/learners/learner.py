@@ -15,12 +15,14 @@ from typing import Any, Generic, TypeVar
 
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
 from sulq.numbers import rational
-from sulq.queries.rounds import Ahead, Round
+from sulq.queries.rounds import Ahead, Round, numbers_of
 from sulq.schema import Schema
 from sulq.talk.oracle import AsyncOracle, Oracle, Rounds
 from sulq.wire import check_run
 
 H = TypeVar("H", bound=Hypothesis)
+LATER = {"asks": "if stated"}
+"""Metadata of a setting that earlier versions did not have: it is part of a run's name where it is stated."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,17 @@ class Learner(ABC, Generic[H]):
     def later(self, schema: Schema) -> Sequence[Round]:
         """The rounds by tolerances that come after the first, so far as their cost is known beforehand."""
         return ()
+
+    def most_numbers(self, schema: Schema) -> int | None:
+        """How many numbers a run asks for at most, if that is known beforehand.
+
+        It is the number of queries T of the SuLQ paper, and is checked before the first round under its
+        calibrations.
+
+        Args:
+            schema: what is public about the columns.
+        """
+        return None
 
     def learn(self, oracle: Oracle, run: str = "main") -> H:
         """What the oracle's answers teach.
@@ -126,18 +139,25 @@ class Learner(ABC, Generic[H]):
         rounds = self.rounds(schema)
         left = None if self.stake is None else self.stake + share
         later = self.later(schema)
-        affordable, number = False, 0
+        numbers = None if share else self.most_numbers(schema)
+        affordable, number, promised = False, 0, dict[str, None]()
         try:
             round_ = next(rounds)
             while True:
                 if not affordable:
-                    affordable = yield RunStep(round_, Ahead(left, tuple(later[number:]), reserve))
+                    ahead = Ahead(left, tuple(later[number:]), reserve, numbers)
+                    affordable = yield RunStep(round_, ahead)
                 if left is not None:
                     left -= round_.share or 0
+                if numbers is not None:
+                    numbers = max(0, numbers - numbers_of(round_, schema))
+                promised |= {each: None for query in round_.queries if (each := query.caller_promises)}
                 answers = yield RunStep(round_)
                 number += 1
                 round_ = rounds.send(answers)
         except StopIteration as done:
             hypothesis: H = done.value
+        if promised:
+            promise = f"{promise}, if {' and '.join(promised)}, as the caller promises"
         chosen = None if hypothesis.origin is None else hypothesis.origin.chosen
         return replace(hypothesis, origin=Origin(type(self).__name__, promise, run, number, chosen))

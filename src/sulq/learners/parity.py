@@ -42,7 +42,8 @@ class Parity(Learner[ParityRule | Nothing]):
             all rows, accounted jointly, and the first parity decides (the paper's earlier version; with
             sampling="paper" each run has a part of the ε). "test set" runs it on disjoint parts with all of ε
             each, and chooses among the parities by their mistakes on other rows (the full version, with its
-            footnote's way of choosing). "repeat" needs fewer rows.
+            footnote's way of choosing). "boxed" is the full version's box, with sampling="paper": its
+            constants, and the least of noisy counts of mistakes. "repeat" needs fewer rows.
         share: the part of the budget to spend.
 
     >>> import numpy as np, sulq

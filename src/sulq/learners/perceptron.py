@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.hypotheses.halfspace import Halfspace, point, score
 from sulq.hypotheses.hypothesis import words
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute, check_beside, feature_names, looked_at
 from sulq.queries.cases import where
@@ -22,7 +22,7 @@ from sulq.queries.node import Node
 from sulq.queries.query import count, total
 from sulq.queries.rounds import Round
 from sulq.queries.scope import scope_of
-from sulq.queries.vectors import clip_norm
+from sulq.queries.vectors import clip_norm, features
 from sulq.schema import Category, Schema
 from sulq.talk.answers import BETA, Answer
 from sulq.talk.combined import Term, combined
@@ -41,23 +41,28 @@ class Perceptron(Learner[Halfspace]):
 
     Every round counts the rows on the wrong side of the halfspace, or on its edge, and sums them, turned to
     the right side; their average is added to the weights. It stops when the count is within its own error
-    bar, where the sum would be noise and no substance.
+    bar, where the sum would be noise and no substance. `norm=None, intercept=False, keep="last"` and a `stop`
+    are the paper's box, query for query: 1 + d queries in each round, on rows as they are.
 
     Args:
         label: a boolean column, an expression that is true or false, or a category of two values, of which
             the second counts as true. Rows whose category is `(other)` are on neither side, so they are left
             out.
         features: numeric or boolean columns, by default all that the label does not look at. A constant 1 is
-            added to them for the intercept.
+            added to them for the intercept, if there is one.
         iterations: how many rounds, at most. Each gets the same part of `share`; rounds not needed are not
             paid for.
         norm: rows longer than this are shortened to it before they are summed, which puts no row on another
             side of a halfspace. At 1, the length of the constant alone, all rows are equally long and none
-            speaks louder than others.
+            speaks louder than others. None leaves them as they are, with features scaled to [−1, 1].
         share: the part of the budget to spend.
         keep: which of the weights to return: the "best", whose answer counted the fewest mistakes; the
             "last", as the paper does; or the "average" over all rounds. Where some halfspace is right about
             all rows, the best are the last, but for noise; where none is, the last go to and fro for ever.
+        intercept: whether halfspaces may lie elsewhere than through the middle of the space. The paper's all
+            go through the origin.
+        stop: stop when the count is no larger than so many standard deviations √R of its noise, as the box's
+            "so long as s ≫ √R"; by default when it is within its error bar at 95 %.
 
     >>> import sulq
     >>> people = sulq.open(
@@ -72,35 +77,57 @@ class Perceptron(Learner[Halfspace]):
     label: str | Node
     features: Sequence[str] | None = None
     iterations: int = 10
-    norm: float = 1
+    norm: float | None = 1
     share: Numeric = 1
     keep: Keep = "best"
+    intercept: bool = field(default=True, metadata=LATER)
+    stop: Numeric | None = field(default=None, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Halfspace]:
         label, true, false, values = self._sides(schema)
         names = self._features(schema, label)
         iterations = whole("iterations", self.iterations, 1)
         share = rational("share", self.share, most=1) / iterations
-        row = clip_norm(point(names), self.norm)
+        row = self._row(names)
         correction = where(true, row, -row)
-        scope_of(schema).number(correction)
-        w, mistaken, corrections = [np.zeros(len(names) + 1)], list[Answer](), list[Answer]()
+        w = [np.zeros(scope_of(schema).number(correction).width)]
+        mistaken, corrections = list[Answer](), list[Answer]()
         for _ in range(iterations):
-            side = score(names, w[-1].tolist())
+            side = score(names, self._all(w[-1]))
             wrong = (true & (side <= 0)) | (false & (side >= 0))
             mistakes, sums = yield Round([count(where=wrong), total(correction, where=wrong)], share)
             mistaken.append(mistakes)
-            if mistakes.value <= mistakes.radius(DOUBT):
+            if mistakes.value <= self._substance(mistakes):
                 break
             corrections.append(sums)
             w.append(w[-1] + sums.value / mistakes.value)
         kept, place = self._kept(w, [answer.value for answer in mistaken])
-        *weights, intercept = kept.tolist()
+        *weights, intercept = self._all(kept)
         noise = _noise(corrections[:place], mistaken)
         counted = (None, 0.0) if place is None or place >= len(mistaken) else _mistakes(mistaken, place)
         return Halfspace(
             schema, None, words(label), names, tuple(weights), intercept, values, noise, *counted
         )
+
+    def most_numbers(self, schema: Schema) -> int:
+        """A count, and a sum with a number for each feature and the constant, in every round."""
+        names = self._features(schema, self._sides(schema)[0])
+        return whole("iterations", self.iterations, 1) * (1 + len(names) + self.intercept)
+
+    def _row(self, names: Sequence[str]) -> Node:
+        row: Node = point(names) if self.intercept else features(*names)
+        return row if self.norm is None else clip_norm(row, self.norm)
+
+    def _all(self, w: Floats) -> list[float]:
+        """The weights and the intercept, which is 0 where there is none."""
+        weights: list[float] = w.tolist()
+        return weights if self.intercept else [*weights, 0.0]
+
+    def _substance(self, mistakes: Answer) -> float:
+        """How many mistakes may be noise alone."""
+        if self.stop is None:
+            return float(mistakes.radius(DOUBT))
+        return float(rational("stop", self.stop)) * float(mistakes.deviation)
 
     def _sides(self, schema: Schema) -> tuple[Node, Node, Node, tuple[str, str] | None]:
         """The label, when it is true, when it is false, and what to call false and true."""

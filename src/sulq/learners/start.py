@@ -134,6 +134,15 @@ def edges(columns: int) -> list[float]:
     return [float(edge) for edge in np.linspace(-1, 1, size + 1)[1:-1]]
 
 
+def most_to_start(columns: int) -> int:
+    """How many numbers the start asks for at most: histograms, the mean of all rows, and cells.
+
+    Args:
+        columns: how many columns span the space.
+    """
+    return columns * (len(edges(columns)) + 1) + 1 + columns + MOST_CELLS
+
+
 def start(names: Sequence[str], k: int, shares: Shares) -> Rounds[tuple[Floats, Floats, Shares]]:
     """The centres to start from, how far around them rows count in full, and the shares that are left.
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sulq.errors import BudgetError
+from sulq.errors import AdaptivityError, BudgetError
 from sulq.local.randomizer import Randomizer, rounded_up
 from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.coins import arithmetic, decimal, exp
@@ -25,6 +25,10 @@ from sulq.privacy.memory import check_process, refuse_copy
 Used = tuple[Fraction, Fraction]
 """What a person spent: the product of ratios, and a sum of exponents for those that are known by these."""
 NOTHING: Used = Fraction(1), Fraction(0)
+ONE_CALL = (
+    "this LR oracle answers one round, and was asked a second: make all calls at once, by ask_at_once, or "
+    "make the oracle with interactive=True"
+)
 
 
 class LocalRandomness:
@@ -35,6 +39,8 @@ class LocalRandomness:
     Args:
         values: each person's value.
         epsilon: what is promised to each person, over all reports.
+        interactive: whether there may be a second call. False is the noninteractive model of Definition 5.3:
+            all calls are made at once, by one `ask` or one `ask_at_once`.
 
     >>> from sulq.local.response import RandomizedResponse
     >>> people = LocalRandomness([True, False, True], epsilon=1)
@@ -48,8 +54,12 @@ class LocalRandomness:
     sulq.errors.BudgetError: the charge of epsilon = 0.5 exceeds what is left, 9.65...e-20, ...
     """
 
-    def __init__(self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Numeric) -> None:
+    def __init__(
+        self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Numeric, interactive: bool = True
+    ) -> None:
         self._values = values
+        self._interactive = interactive
+        self._calls = 0
         self._epsilon = rational("epsilon", epsilon)
         self._used: dict[int, Used] = {}
         self._lock = threading.Lock()
@@ -68,11 +78,36 @@ class LocalRandomness:
 
         Raises BudgetError, and does not look at the value, if the person's ε does not allow it.
         """
-        person = self._person(i)
+        return self.ask_at_once([(i, randomizer, of)])[0]
+
+    def ask_at_once(self, calls: Sequence[tuple[int, Randomizer, Callable[[Any], Any]]]) -> list[Any]:
+        """Reports of several people, or several of one person, asked for before any of them is heard.
+
+        Raises BudgetError, with nobody charged and nothing looked at, if somebody's ε does not allow it.
+
+        Args:
+            calls: for each report the number of the person, the randomizer, and the function of the person's
+                value that is reported.
+
+        >>> from sulq.local.response import RandomizedResponse
+        >>> people = LocalRandomness([True, False], epsilon=1, interactive=False)
+        >>> reports = people.ask_at_once([(i, RandomizedResponse(1), bool) for i in range(2)])
+        >>> people.ask(0, RandomizedResponse(1))
+        Traceback (most recent call last):
+        sulq.errors.AdaptivityError: this LR oracle answers one round, and was asked a second: ...
+        """
         check_process(self._process, "an LR oracle", "make it in the process that asks")
         with self._lock:
-            self._used[person] = charged(self._used.get(person, NOTHING), randomizer, self._epsilon)
-        return randomizer.sample(_one(of(self._values[person])))[0]
+            if self._calls and not self._interactive:
+                raise AdaptivityError(ONE_CALL)
+            used = dict[int, Used]()
+            for i, randomizer, _ in calls:
+                person = self._person(i)
+                before = used.get(person, self._used.get(person, NOTHING))
+                used[person] = charged(before, randomizer, self._epsilon)
+            self._used |= used
+            self._calls += 1
+        return [randomizer.sample(_one(of(self._values[int(i)])))[0] for i, randomizer, of in calls]
 
     def __reduce__(self) -> NoReturn:
         refuse_copy("an LR oracle", "ask this one")

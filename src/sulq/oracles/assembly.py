@@ -34,23 +34,25 @@ def curator(
     calibration: str,
     queries: int | None,
     answering: Answering,
+    gamma: Numeric | None = None,
+    interactive: bool = True,
 ) -> Curator:
     """See `Source.curator`."""
     if answering not in get_args(Answering):
         raise QueryError(f"answering is one of {', '.join(get_args(Answering))}, not {answering!r}")
     joint = answering == "joint"
-    promised = calibrated(epsilon, delta, rho, calibration, queries if joint else None)
+    promised = calibrated(epsilon, delta, rho, calibration, queries if joint else None, gamma)
     offer = offered(source, promised, neighbours, truncate)
     if ledger is None and source.files is not None:
         ledger = source.files.ledger()
     path = None if ledger is None or str(ledger) == IN_MEMORY else place_of(ledger)
-    facts = _facts(source, offer)
+    facts = _facts(source, offer) | ({} if interactive else {"rounds": 1})
     if path is not None and is_there(path):
         facts = _as_kept(facts, path, source.schema.unit)
     if joint:
         record = Ledger(path, offer.unit, offer.total, facts, schema=source.schema.form())
-        return Curator(offer, source, record)
-    return dealt(offer, source, path, facts, queries, answering == "printed")
+        return Curator(offer, source, record, interactive=interactive)
+    return dealt(offer, source, path, facts, queries, answering == "printed", interactive)
 
 
 def offered(source: Sums, calibration: Calibration, neighbours: Neighbours, truncate: bool = False) -> Offer:
@@ -74,6 +76,8 @@ def _facts(source: Sums, offer: Offer) -> dict[str, str | int]:
         # In words they are rounded, and the budget itself is a number of queries.
         facts["epsilon"] = str(calibration.epsilon)
         facts["delta"] = str(calibration.delta) if isinstance(calibration, SulqGaussian) else "0"
+        if isinstance(calibration, SulqGaussian) and calibration.gamma is not None:
+            facts["gamma"] = str(calibration.gamma)
     if source.files is not None and source.files.table is not None:
         facts["table"] = source.files.table
     return facts

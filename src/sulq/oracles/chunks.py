@@ -25,6 +25,7 @@ from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.sources.rows import Rows, rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
+from sulq.talk.interaction import check_single
 from sulq.talk.offer import Offer
 from sulq.talk.row_questions import RowQuestion
 from sulq.wire import canonical, check_run, digest
@@ -61,6 +62,7 @@ class ChunkCurator(Curator):
         ledger: the record of what was spent.
         held: the part of the budget that this curator was handed out, or None if it has the whole.
         account: the account of whoever asks, or None.
+        interactive: whether there may be a second round.
         chunks: how many queries can be answered: M.
         as_printed: spend ε/M on a query, as the lecture notes have it. Every query is charged that, although
             it need not be.
@@ -107,6 +109,7 @@ class ChunkCurator(Curator):
         # All chunks have equally many rows, so what one would refuse is refused before any is taken.
         offer = replace(self.offer, rows=self._size)
         terms = [offer.terms(one) for one in alone]
+        self._claim(round_, run, Fraction(0))
         answers = []
         for number, place in enumerate(self._taken(round_, run)):
             chunk = self._of(self._order[place * self._size : (place + 1) * self._size])
@@ -121,7 +124,8 @@ class ChunkCurator(Curator):
         return answers
 
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
-        """How many chunks a run takes is not known before its end, so nothing is refused here."""
+        """How many chunks a run takes is not known before its end, so only a second round is refused here."""
+        check_single("curator", self.interactive, round_, ahead)
         return True
 
     def cost(self, round_: Round) -> Fraction:
@@ -170,6 +174,8 @@ class ChunkCurator(Curator):
 
     def _alone(self, query: Question) -> Round:
         """The round that a chunk is asked: the query by itself, with all that it may spend."""
+        if query.caller_promises:
+            raise QueryError("a promised function is one of all rows: ask a curator with answering='joint'")
         if not isinstance(query, Query) or query.tolerance is None:
             return Round([query], self._each)
         scaled = replace(query, tolerance=query.tolerance / Fraction(self._scale(query)))
@@ -252,6 +258,7 @@ def dealt(
     facts: dict[str, str | int],
     queries: int | None,
     as_printed: bool,
+    interactive: bool,
 ) -> ChunkCurator:
     """A curator who deals rows to so many queries; its ledger is for these chunks and no others."""
     if queries is None:
@@ -262,5 +269,5 @@ def dealt(
         return Ledger(at, offer.unit, offer.total, kept, schema=offer.schema.form())
 
     # What makes no sense is refused before there is a file.
-    curator = ChunkCurator(offer, source, book(None), chunks=queries, as_printed=as_printed)
+    curator = ChunkCurator(offer, source, book(None), None, None, interactive, queries, as_printed)
     return curator if path is None else replace(curator, ledger=book(path))

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.errors import BudgetError
+from sulq.errors import BudgetError, QueryError
 from sulq.privacy.memory import check_process
 from sulq.sources.rows import Rows
+
+MOST_PEOPLE = 2**60
 
 
 class Cohorts:
@@ -55,3 +58,16 @@ class Cohorts:
     def _order(self) -> NDArray[np.int64]:
         # Whom a question goes to is no secret, and no promise rests on it: a good generator will do.
         return np.random.default_rng(secrets.randbits(128)).permutation(self.source.rows)
+
+
+def smallest(enough: Callable[[int], bool]) -> int:
+    """The smallest size that is enough, if more is never worse."""
+    low, high = 0, 1
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > MOST_PEOPLE:
+            raise QueryError("no number of people is large enough for this tolerance")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.errors import AdaptivityError, QueryError
+from sulq.errors import QueryError
 from sulq.local.device import Device
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.item import Item, Method, item_of
@@ -23,17 +23,11 @@ from sulq.local.tally import Tally
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey, Surveyor
 from sulq.queries.node import Node
-from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
+from sulq.queries.rounds import Round
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.statistics import KnownSum
-from sulq.wire import check_run
-
-ONE_ROUND = (
-    "this crowd answers one round, and was asked a second: ask everything at once, or make the crowd with "
-    "interactive=True"
-)
 
 
 @dataclass
@@ -50,10 +44,10 @@ class Crowd(Surveyor):
     Args:
         source: the people's rows.
         epsilon: what is promised to every person.
-        interactive: whether there may be a second round. False is the noninteractive model: a second round is
-            refused.
         method: "best" picks the randomizer with the least variance for what is asked; "paper" takes the
             Laplace report of the paper.
+        interactive: whether there may be a second round. False is the noninteractive model: a second round is
+            refused.
 
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False] * 50_000}, {"sick": sulq.Boolean()})
@@ -66,32 +60,9 @@ class Crowd(Surveyor):
     """
 
     epsilon: Fraction
-    interactive: bool = True
     method: Method = "best"
 
-    def ask(self, round_: Round, run: str = "main") -> list[Answer]:
-        """One answer for each query of the round, in order.
-
-        The same round in the same run gets the same answers again, and nobody is asked for them.
-
-        Raises BudgetError, with nobody asked, if too few people are left, and AdaptivityError at a second
-        round if the crowd is not interactive.
-
-        Args:
-            round_: the queries.
-            run: the name of the run that asks.
-        """
-        check_run(run)
-        if self.rounds and not self.interactive and (run, round_.key) not in self._answered:
-            raise AdaptivityError(ONE_ROUND)
-        return super().ask(round_, run)
-
-    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
-        """Refuse, with nobody asked, a run of more people, or of more rounds, than this crowd has."""
-        more = ahead.share is not None and round_.share is not None and round_.share < ahead.share
-        if (more or ahead.later) and not self.interactive:
-            raise AdaptivityError(ONE_ROUND)
-        return super().afford(round_, run, ahead)
+    who = "crowd"
 
     def influence(self, round_: Round) -> list[float]:
         """How far one made-up report can move each answer. Of a mean, the total is meant."""

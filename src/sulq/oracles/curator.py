@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from sulq.errors import BudgetError, sheltered
+from sulq.errors import BudgetError, QueryError, sheltered
 from sulq.faces import bar, columns_grid, face, facts, offered
 from sulq.ledger.carried import carried_since
 from sulq.ledger.chain import Entry
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, amount, rational
+from sulq.privacy.repeated import blurred
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.former import former_data, may_be_former
@@ -28,9 +29,13 @@ from sulq.sources.sums import Sums
 from sulq.talk.affording import needed_for
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
+from sulq.talk.interaction import check_single, second_round
 from sulq.talk.offer import LARGEST_SCORE, Offer
 from sulq.talk.row_questions import RowQuestion
-from sulq.wire import canonical
+from sulq.wire import canonical, digest
+
+ONE_ROUND = "(one round)"
+"""The run of the ledger that says which round is the only one."""
 
 
 @dataclass
@@ -47,6 +52,8 @@ class Curator:
         ledger: the record of what was spent.
         held: the part of the budget that this curator was handed out, or None if it has the whole.
         account: the account of whoever asks, or None.
+        interactive: whether there may be a second round. False is the papers' centralized noninteractive
+            model: one round is answered, whoever asks, and a second is refused.
 
     >>> import sulq
     >>> curator = sulq.randhie().curator(epsilon=1)
@@ -63,6 +70,7 @@ class Curator:
     ledger: Ledger
     held: Part | None = None
     account: str | None = None
+    interactive: bool = True
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
     looks: int = field(default=0, init=False, repr=False)
@@ -86,6 +94,7 @@ class Curator:
             rows_of(self.source, "this question")
         self.source.check([part for query in round_.queries for part in query.parts])
         question, formerly = self._entry({"round": round_.form}, round_)
+        self._claim(round_, run, terms.cost)
         look = partial(self._release, round_, terms)
         released = self._paid(run, question, terms.cost, look, formerly)
         self.rounds += 1
@@ -103,6 +112,7 @@ class Curator:
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
+        check_single("curator", self.interactive, round_, ahead)
         needed = needed_for(self.offer, round_, ahead)
         if self.charged(round_, run):
             return False
@@ -129,6 +139,18 @@ class Curator:
             run: the name of the run.
         """
         return self.ledger.pages.kept(run, self._question(round_)[0])
+
+    def _claim(self, round_: Round, run: str, cost: Fraction) -> None:
+        """Make this round the one that the ledger holds; a refusal if it holds another already."""
+        check_own(run)
+        if self.interactive:
+            return
+        mine = digest(canonical([run, round_.key]))
+        if cost > self.remaining and not self.charged(round_, run):
+            raise BudgetError(self.offer.unit, cost, self.remaining)
+        # Of all who ask at once, one finds its own name in the ledger.
+        if self.ledger.release(ONE_ROUND, "round", Fraction(0), lambda: mine) != mine:
+            raise second_round("curator")
 
     def _question(self, round_: Round) -> tuple[str, str | None]:
         """A round as the ledger names it, and as earlier versions did."""
@@ -250,12 +272,15 @@ class Curator:
                 else:
                     choices.append([selection.choose([int(score) for score in group]) for group in scores.T])
             else:
-                for true in exact:
-                    noise = next(noises)
-                    added = true if noise is None else true + noise.sample(len(true)).astype(object)
-                    noisy.append([int(steps) for steps in added])
+                noisy += [[int(steps) for steps in blurred(true, next(noises))] for true in exact]
         released: dict[str, object] = {"sums": noisy, "choices": choices, "jointly": True}
         return json.dumps(released | {"others": others} if others else released)
+
+
+def check_own(run: str) -> None:
+    """Refuse a name that the curator keeps for itself."""
+    if run == ONE_ROUND:
+        raise QueryError(f"the run {run!r} is the curator's own: name yours otherwise")
 
 
 def _columns(round_: Round) -> set[str] | None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from sulq.queries.choose import Choice
 from sulq.queries.query import Query
-from sulq.queries.rounds import Round, asked_of
+from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
+from sulq.talk.interaction import check_single, second_round
 from sulq.talk.row_questions import PublicFacts, RowQuestion, check_kinds
 from sulq.talk.statistics import answer_to, chosen
 from sulq.wire import check_run
@@ -24,6 +25,7 @@ class Exact:
 
     Args:
         source: the rows, or whatever gives sums over them.
+        interactive: whether there may be a second round. False is the model of nonadaptive queries.
 
     >>> import sulq
     >>> people = sulq.open({"sick": [True, False, True]}, {"sick": sulq.Boolean()})
@@ -32,8 +34,11 @@ class Exact:
     """
 
     source: Sums
+    interactive: bool = True
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+
+    _first: list[tuple[str, str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     denoised = denoised
 
@@ -46,10 +51,15 @@ class Exact:
         """What is promised to every person, in words."""
         return "none: exact answers"
 
+    def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
+        """Refuse a run of several rounds if there may be one only; nothing is spent in any case."""
+        check_single("oracle", self.interactive, round_, ahead)
+        return True
+
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round, in order; of equally good candidates the first.
 
-        Nothing is kept, so it does not matter which run asks.
+        No answer is kept, so it does not matter which run asks.
         """
         check_run(run)
         check_kinds(round_)
@@ -62,6 +72,10 @@ class Exact:
             if isinstance(query, RowQuestion):
                 query.contest(public)
                 rows_of(self.source, "this question")
+        if not self.interactive:
+            self._first.append((run, round_.key))
+            if self._first[0] != (run, round_.key):  # of all who ask at once, one was the first
+                raise second_round("oracle")
         sums = iter(self.source.sums(parts) if parts else ())
         answers = []
         for query in round_.queries:

@@ -30,6 +30,7 @@ class Sample(Surveyor):
             independent, and their error bars hold however later questions depend on earlier answers. False
             answers every question from all rows, which needs far fewer of them. Then the error bars hold for
             the first round, and for a later round only if it does not depend on earlier answers.
+        interactive: whether there may be a second round. False is the model of nonadaptive queries.
 
     >>> import numpy as np, sulq
     >>> sick = np.random.default_rng(0).random(100_000) < 0.1
@@ -40,6 +41,8 @@ class Sample(Surveyor):
     """
 
     fresh: bool = True
+
+    who = "sample"
 
     def _dealt(self) -> Cohorts | None:
         return Cohorts(rows_of(self.source, "a sample with fresh=True")) if self.fresh else None

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NoReturn, TypeVar
+from typing import ClassVar, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
 from sulq.local.tails import Bounded, Counted, Tails, beyond
-from sulq.oracles.cohorts import Cohorts
+from sulq.oracles.cohorts import Cohorts, smallest
 from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
 from sulq.queries.node import Node
@@ -28,11 +28,11 @@ from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.choice_laws import BestOf
 from sulq.talk.denoised import denoised
+from sulq.talk.interaction import check_single, second_round
 from sulq.talk.laws import Averaged, Exactly
 from sulq.talk.statistics import KnownSum, chosen, statistic
 from sulq.wire import check_run
 
-MOST_PEOPLE = 2**60
 S = TypeVar("S", bound="Survey")
 
 
@@ -89,7 +89,7 @@ class Survey(ABC):
         tolerance = float(query.tolerance) / (1 if query.statistic == "mean" else self.source.rows)
         beta = float(query.beta)
         each = self._contributions
-        return replace(self, size=_smallest(lambda n: beyond(n, tolerance, each) <= beta))
+        return replace(self, size=smallest(lambda n: beyond(n, tolerance, each) <= beta))
 
     def known(self, cohorts: Cohorts | None) -> KnownSum:
         """What a cohort says about the sum over all rows. Without cohorts, all rows are asked."""
@@ -139,9 +139,14 @@ class Surveyor(ABC):
     A round states its share of all people, or its queries state tolerances. The sizes of the cohorts follow
     from that. Within a share, cohorts are such that all answers get the same error, in units of one row's
     largest contribution, or a smaller one as their `weight` says.
+
+    Args:
+        source: the people's rows.
+        interactive: whether there may be a second round. False is the noninteractive model.
     """
 
     source: Sums
+    interactive: bool = field(default=True, kw_only=True)
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
     _cohorts: Cohorts | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -153,6 +158,7 @@ class Surveyor(ABC):
         self._answered: dict[tuple[str, str], list[Answer]] = {}
         self._turn = threading.Lock()
 
+    who: ClassVar[str]
     denoised = denoised
 
     def __reduce__(self) -> NoReturn:
@@ -170,7 +176,8 @@ class Surveyor(ABC):
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round, in order. The same round in the same run is answered alike.
 
-        Raises BudgetError, with nobody asked, if too few people are left.
+        Raises BudgetError, with nobody asked, if too few people are left, and AdaptivityError at a second
+        round if the oracle is not interactive.
         """
         check_run(run)
         refuse_row_functions()
@@ -178,6 +185,8 @@ class Surveyor(ABC):
         # One asker at a time: the people who were counted are still there when they are asked.
         with self._turn:
             if (run, round_.key) not in self._answered:
+                if self.rounds and not self.interactive:
+                    raise second_round(self.who)
                 self._require(sum(survey.size for survey in surveys))
                 self._answered[run, round_.key] = sheltered(lambda: self._answers(round_, surveys))
                 self.rounds += 1
@@ -193,7 +202,8 @@ class Surveyor(ABC):
         return [self._answer(query, [next(parts) for _ in query.parts]) for query in round_.by_sums]
 
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
-        """Refuse, with nobody asked, a run for which there are too few people; see `Curator.afford`."""
+        """Refuse, with nobody asked, a run of too many people or rounds; see `Curator.afford`."""
+        check_single(self.who, self.interactive, round_, ahead)
         people = self.cost(round_)
         if (run, round_.key) in self._answered:
             return False
@@ -282,16 +292,3 @@ def _divided(drafts: Sequence[Survey], owners: Sequence[Question], people: int) 
     # Everything that is asked is put to somebody; the rest are divided.
     sizes = [1 + math.floor((people - asking) * need / sum(needs)) if need else 0 for need in needs]
     return [replace(draft, size=size) for draft, size in zip(drafts, sizes, strict=True)]
-
-
-def _smallest(enough: Callable[[int], bool]) -> int:
-    """The smallest size that is enough, if more is never worse."""
-    low, high = 0, 1
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > MOST_PEOPLE:
-            raise QueryError("no number of people is large enough for this tolerance")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high

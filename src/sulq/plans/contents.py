@@ -36,6 +36,8 @@ class Plan:
         reuse: why it is covered, or not.
         estimate: whether the plan comes from a rehearsal, and promises nothing.
         rehearsal: what was rehearsed, if it was.
+        variance: the variance of an answer in [0, 1] under the SuLQ paper's calibrations: R of the paper, and
+            what ρ accounting needs for as many queries. None under others.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "flu")})
@@ -60,3 +62,4 @@ class Plan:
     reuse: str
     estimate: bool = False
     rehearsal: Rehearsal | None = None
+    variance: Both | None = None

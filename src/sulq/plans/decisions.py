@@ -95,6 +95,23 @@ def needs(learner: Planned, schema: Schema, rate: Fraction = Fraction(0)) -> Nee
     return _masked_parity(learner, spending, schema, rounds, float(rate))
 
 
+def rounds_heard(learner: Planned, schema: Schema) -> tuple[Round, ...]:
+    """The rounds that a learner asks, of a few made-up rows.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "flu")})
+    >>> [len(round_.queries) for round_ in rounds_heard(sulq.Conjunction("flu"), schema)]
+    [2]
+    """
+    heard = _Heard(schema)
+    learner.learn(heard)
+    return tuple(heard.rounds)
+
+
 def _conjunction(
     learner: Conjunction, spending: Planned, schema: Schema, rounds: tuple[Round, ...], rate: float
 ) -> Needs:

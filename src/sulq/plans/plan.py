@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from sulq.errors import QueryError
+from sulq.learners.compress import Compress
 from sulq.learners.conjunction import Conjunction
 from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
@@ -20,10 +21,12 @@ from sulq.numbers import Numeric, fraction, whole
 from sulq.plans.bounds import Both, Bounds, Figures, Goal, possible, short, solved
 from sulq.plans.contents import Plan
 from sulq.plans.decisions import label_of
+from sulq.plans.emulation import PaperNoise, emulated_plan
 from sulq.plans.models import Model, Wanted, theorem
 from sulq.plans.rehearsal import Known, rehearse
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
+from sulq.privacy.sulq import NUMBER
 from sulq.schema import Schema
 from sulq.theory.masked_parity import MaskedParity
 
@@ -42,6 +45,10 @@ def plan(
     model: Model = "curator",
     noise_rate: Numeric = 0,
     known: Known | None = None,
+    calibration: str = "tight",
+    queries: int | None = None,
+    delta: Numeric | None = None,
+    gamma: Numeric | None = None,
 ) -> Plan:
     """What a learner needs to keep its promise about the distribution that rows are drawn from.
 
@@ -50,7 +57,8 @@ def plan(
     which is learned exactly or not at all, the `confidence`. If everything is given, the plan is checked, and
     refused with what would be possible instead. No data is needed, and nothing is spent.
 
-    `Conjunction` and `MaskedParity` have theorems under every model, `Parity` and `Select` under a curator.
+    `Conjunction` and `MaskedParity` have theorems under every model, `Parity`, `Select` and `Compress` under
+    a curator.
     Other learners are rehearsed on made-up rows, for which `rows` and `epsilon` are needed; such a plan is
     an `estimate`.
 
@@ -66,6 +74,11 @@ def plan(
         noise_rate: how often labels are wrong.
         known: for a rehearsal, noisy counts of columns that were paid for already, so that the made-up rows
             look more like the real ones.
+        calibration: "tight", or one of the SuLQ paper's own, "sulq-gaussian" and "sulq-laplace": Theorem 3,
+            by repetition. Such a plan speaks of the rows themselves, and not of where they come from.
+        queries: the number of queries T of the SuLQ paper's calibrations.
+        delta: δ of "sulq-gaussian".
+        gamma: γ of the paper's Theorem 4, for "sulq-gaussian"; by default Theorem 1.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
@@ -76,6 +89,8 @@ def plan(
     0.00646
     >>> plan(learner, schema, rows=10_000).epsilon.tight
     0.0839
+    >>> plan(learner, schema, epsilon=1, calibration="sulq-laplace", queries=50).rows
+    Both(paper=7087, tight=7004)
     """
     declared = Schema.of(schema)
     if model not in get_args(Model):
@@ -92,14 +107,21 @@ def plan(
         model,
         _given("noise_rate", noise_rate) or Fraction(0),
     )
-    if isinstance(learner, Conjunction | MaskedParity | Parity | Select):
+    if calibration != "tight":
+        if model != "curator" or wanted.rate or known is not None:
+            raise QueryError("the SuLQ paper's calibrations are a curator's, and for labels that are right")
+        noise = PaperNoise(calibration, whole(NUMBER, queries, 1), delta, gamma)
+        return emulated_plan(learner, declared, _terms(learner, wanted), noise)
+    if (queries, delta, gamma) != (None, None, None):
+        raise QueryError("queries, delta and gamma go with the SuLQ paper's calibrations: name one")
+    if isinstance(learner, Conjunction | MaskedParity | Parity | Select | Compress):
         if known is not None:
             raise QueryError("a theorem holds for all rows there can be: leave known out")
         return _proved(learner, declared, wanted)
     return _rehearsed(learner, declared, wanted, known)
 
 
-def _proved(learner: Conjunction | MaskedParity | Parity | Select, schema: Schema, wanted: Wanted) -> Plan:
+def _proved(learner: Any, schema: Schema, wanted: Wanted) -> Plan:
     if schema.rows_per_unit > 1:
         raise QueryError(
             "where a person may have several rows, rows are no independent draws, and the theorems do not "
@@ -206,7 +228,10 @@ def _bounds(learner: Any, schema: Schema, wanted: Wanted) -> Bounds:
 
 
 def _released(learner: Any, figures: Figures) -> Plan:
-    parity_theorems = "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)"
+    theorems: dict[type, str] = {
+        Parity: "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)",
+        Compress: "Theorem 3.4 and the end of section 3.1 (full paper)",
+    }
     goal_learner = replace(
         learner,
         error=Fraction(str(figures.error.tight)),
@@ -225,7 +250,7 @@ def _released(learner: Any, figures: Figures) -> Plan:
         rounds=1,
         queries=1,
         tolerances=(),
-        theorem=parity_theorems if isinstance(learner, Parity) else "Theorem 3.4 (full paper)",
+        theorem=theorems.get(type(learner), "Theorem 3.4 (full paper)"),
         covered=True,
         reuse="there is one release only",
     )

@@ -8,7 +8,9 @@ from fractions import Fraction
 
 from sulq.classes.base import Setting, check_size
 from sulq.classes.boolean import Hypotheses
+from sulq.classes.shortest import compression_rounds
 from sulq.classes.sizes import occam_rows, parity_rows, printed_occam_rows, printed_parity_rows
+from sulq.learners.compress import Compress
 from sulq.learners.parity import Parity
 from sulq.learners.select import Select
 from sulq.queries.attributes import condition, conditions
@@ -48,7 +50,29 @@ class SelectBounds:
         return occam_rows(self.size, float(error), float(beta), float(epsilon)) <= rows
 
 
-def released_bounds(learner: Parity | Select, schema: Schema) -> ParityBounds | SelectBounds:
+@dataclass(frozen=True)
+class CompressBounds:
+    """How many rows it takes to go through classes of so many hypotheses each, to the last one."""
+
+    sizes: tuple[int, ...]
+
+    def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
+        return self._rows(error, beta, epsilon, as_printed=True)
+
+    def enough(self, rows: int, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> bool:
+        return self._rows(error, beta, epsilon) <= rows
+
+    def _rows(
+        self, error: Fraction, beta: Fraction, epsilon: Fraction | None, as_printed: bool = False
+    ) -> int:
+        assert epsilon is not None
+        rounds = compression_rounds(self.sizes, float(error), float(beta), float(epsilon), as_printed)
+        return sum(fresh.chosen_on + fresh.tested_on for fresh in rounds)
+
+
+def released_bounds(
+    learner: Parity | Select | Compress, schema: Schema
+) -> ParityBounds | SelectBounds | CompressBounds:
     """How many rows a learner needs, by the size of what it chooses from.
 
     >>> import sulq
@@ -61,6 +85,8 @@ def released_bounds(learner: Parity | Select, schema: Schema) -> ParityBounds | 
     label = condition(learner.label, schema)
     if isinstance(learner, Parity):
         return ParityBounds(learner, len(conditions(learner.features, label, schema)) + learner.constant)
+    if isinstance(learner, Compress):
+        return CompressBounds(tuple(check_size(each, Setting(schema, label)) for each in learner.classes))
     listed = learner.hypotheses
     known = Hypotheses(listed) if isinstance(listed, Sequence) else listed
     return SelectBounds(check_size(known, Setting(schema, label)))

@@ -39,8 +39,7 @@ from sulq.privacy.coins import (
 # At scale 2^55 a draw leaves ±2^62 with probability below 2^-180. Below 2^-40 the noise is never seen.
 _LOWEST, _HIGHEST = Fraction(1, 2**40), LARGEST_SCALE
 
-# Tails below it are lost in float underflow.
-_SMALLEST_BETA = 1e-300
+_SMALLEST_BETA = 1e-300  # tails below it are lost in float underflow
 
 # The fractional digits of E drawn before comparing it with γ: one in 2^16 comparisons needs more.
 _CLOCK_DIGITS = 16
@@ -53,7 +52,8 @@ _SUMMED_VARIANCE = 4096
 class DiscreteLaplace:
     """The law Pr[k] ∝ exp(−|k|/scale) on the integers: the geometric mechanism's noise.
 
-    `scale` is a number from 2^-40 to 2^55, in units of the grid that the noise is added on.
+    Args:
+        scale: a number from 2^-40 to 2^55, in units of the grid that the noise is added on.
 
     >>> noise = DiscreteLaplace(scale=Fraction(7, 2))
     >>> noise.epsilon(sensitivity=1)

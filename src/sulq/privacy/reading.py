@@ -24,6 +24,8 @@ def calibration_of(form: Any) -> Calibration:
     with reading("a calibration"):
         name = form.get("is") if isinstance(form, Mapping) else None
         names, make = entry(name, CALIBRATIONS, "calibration")
+        if name == "sulq gaussian" and "gamma" in form:  # written where it is stated: Theorem 4
+            names = (*names, "gamma")
         given = members(form, f"the calibration {name!r}", ["is", *names])
         return make(*[_value(each, given[each]) for each in names])
 

@@ -16,19 +16,20 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
+from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.repeated import RepeatedNoise, repetitions
 from sulq.privacy.terms import Contest, SumFacts, Terms
 
 UPWARD = 1 + Fraction(1, 2**40)
 """More than the rounding of the logarithm below, and enough to make the paper's > strict."""
 NUMBER = "the number of queries T of the paper's calibrations"
 LEAST_VARIANCE = 4
-BY_REPETITION = "the paper's calibrations have one noise for all: reach a tolerance by `sulq.theory.emulated`"
 
 
 @dataclass(frozen=True, init=False)
 class SulqGaussian:
-    """(ε, δ, T)-privacy by N(0, R) with R > 8T·ln²(T/δ)/ε²: Theorem 1 of the SuLQ paper.
+    """(ε, δ, T)-privacy by N(0, R) with R > 8T·ln²(T/δ)/ε²: Theorem 1 of the SuLQ paper, or Theorem 4.
 
     The theorem says "for all ε, δ, T". Its proof needs R ≥ 4, and its two bad events together have a chance
     of δ only where δ is not close to 1. So what is used here has to meet two conditions: R ≥ 4, and that a
@@ -36,36 +37,59 @@ class SulqGaussian:
     discrete Gaussian noise, each moved by at most 1: with ρ = T/2R it is 2·exp(−(ε − ρ)²/4ρ) (Bun and
     Steinke, 2016, Lemma 3.5, on both sides).
 
+    Theorem 4 has a δ for a single step that is too long and a γ for all of them together:
+    R > 8·ln(2/γ)·ln(T/δ)·T/ε² + (2λ√T + T)/ε with λ = √(2·ln(2/γ)). What is lost is more than ε with a chance
+    of at most δ + γ, and the same two conditions are checked for that.
+
+    Args:
+        epsilon: ε.
+        delta: δ.
+        queries: the number of queries T.
+        gamma: γ of Theorem 4; None takes Theorem 1.
+
     >>> round(float(SulqGaussian(epsilon=1, delta="1e-6", queries=100).variance))
     271457
+    >>> round(float(SulqGaussian(epsilon=1, delta="5e-7", queries=100, gamma="5e-7").variance))
+    232662
     """
 
     epsilon: Fraction
     delta: Fraction
     queries: int
+    gamma: Fraction | None
 
-    def __init__(self, epsilon: Numeric, delta: Numeric, queries: int) -> None:
+    def __init__(self, epsilon: Numeric, delta: Numeric, queries: int, gamma: Numeric | None = None) -> None:
         object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
         object.__setattr__(self, "delta", rational("delta", delta, below=1))
         object.__setattr__(self, "queries", whole(NUMBER, queries, 1))
+        object.__setattr__(self, "gamma", None if gamma is None else rational("gamma", gamma, below=1))
         if self.variance < LEAST_VARIANCE:
             raise QueryError(
-                f"Theorem 1 of the SuLQ paper is proved for a variance R of at least {LEAST_VARIANCE}, and "
-                f"this one would be {float(self.variance):.3g}: take a smaller epsilon or more queries, or "
+                f"{self._theorem} of the SuLQ paper is proved for a variance R of at least {LEAST_VARIANCE}, "
+                f"and this one would be {float(self.variance):.3g}: take a smaller epsilon, more queries, or "
                 "calibration='tight'"
             )
-        rho = self.queries / (2 * self.variance)
-        if rho >= self.epsilon or (self.epsilon - rho) ** 2 / (4 * rho) < _logarithm(2 / self.delta):
+        rho, failing = self.queries / (2 * self.variance), self.delta + (self.gamma or 0)
+        if rho >= self.epsilon or (self.epsilon - rho) ** 2 / (4 * rho) < _logarithm(2 / failing):
             raise QueryError(
-                f"Theorem 1 of the SuLQ paper does not hold for a delta of {float(self.delta):g} with "
+                f"{self._theorem} of the SuLQ paper does not hold for a delta of {float(self.delta):g} with "
                 f"{self.queries} queries: more than epsilon is lost more often than that; take a smaller "
                 "delta, or calibration='tight'"
             )
 
     @property
+    def _theorem(self) -> str:
+        return "Theorem 1" if self.gamma is None else "Theorem 4"
+
+    @property
     def variance(self) -> Fraction:
         """R, for values in [0, 1]."""
-        return 8 * self.queries * _logarithm(self.queries / self.delta) ** 2 / self.epsilon**2 * UPWARD
+        many, steps = self.queries, _logarithm(self.queries / self.delta)
+        if self.gamma is None:
+            return 8 * many * steps**2 / self.epsilon**2 * UPWARD
+        rare = _logarithm(2 / self.gamma)
+        deviations = Fraction(math.sqrt(2 * rare)) * Fraction(math.sqrt(many))
+        return (8 * rare * steps * many / self.epsilon**2 + (2 * deviations + many) / self.epsilon) * UPWARD
 
     @property
     def unit(self) -> str:
@@ -79,19 +103,23 @@ class SulqGaussian:
     def form(self) -> dict[str, Any]:
         """The calibration as plain data; `sulq.privacy.reading.calibration_of` reads it back."""
         numbers = {"epsilon": str(self.epsilon), "delta": str(self.delta)}
-        return {"is": "sulq gaussian"} | numbers | {"queries": self.queries}
+        stated = {} if self.gamma is None else {"gamma": str(self.gamma)}
+        return {"is": "sulq gaussian"} | numbers | {"queries": self.queries} | stated
 
     def describe(self) -> str:
-        return (
-            f"(ε, δ, T) = ({float(self.epsilon):g}, {float(self.delta):g}, {self.queries}) (SuLQ, Gaussian)"
-        )
+        failing = float(self.delta + (self.gamma or 0))
+        return f"(ε, δ, T) = ({float(self.epsilon):g}, {failing:g}, {self.queries}) (SuLQ, Gaussian)"
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
         """Every number costs one query, whatever share was stated."""
-        return _terms(sums, contests, lambda steps: DiscreteGaussian(self.variance * steps**2))
+        return _terms(sums, contests, self._noise)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        raise QueryError(BY_REPETITION)
+        """Every query is asked so often that the mean of the answers is within its tolerance: section 4.5."""
+        return _emulated(sums, self._noise)
+
+    def _noise(self, steps: Fraction) -> Noise:
+        return DiscreteGaussian(self.variance * steps**2)
 
 
 @dataclass(frozen=True, init=False)
@@ -137,10 +165,14 @@ class SulqLaplace:
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
         """Every number costs one query, whatever share was stated."""
-        return _terms(sums, contests, lambda steps: DiscreteLaplace(self.scale * steps))
+        return _terms(sums, contests, self._noise)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        raise QueryError(BY_REPETITION)
+        """Every query is asked so often that the mean of the answers is within its tolerance: section 4.5."""
+        return _emulated(sums, self._noise)
+
+    def _noise(self, steps: Fraction) -> Noise:
+        return DiscreteLaplace(self.scale * steps)
 
 
 def _terms(
@@ -153,6 +185,19 @@ def _terms(
         Fraction(numbers),
         tuple(noise(facts.reach / facts.step) if facts.moves1 else None for facts in sums),
     )
+
+
+def _emulated(sums: Sequence[SumFacts], noise: Callable[[Fraction], Noise]) -> Terms:
+    """What keeps all tolerances by repetition, at the price of a query for every number every time."""
+    repeated = [_repeated(facts, noise(facts.reach / facts.step)) if facts.moves1 else None for facts in sums]
+    costs = (facts.width * each.times for facts, each in zip(sums, repeated, strict=True) if each is not None)
+    return Terms(Fraction(sum(costs)), tuple(repeated))
+
+
+def _repeated(facts: SumFacts, noise: Noise) -> RepeatedNoise:
+    assert facts.tolerance is not None and facts.beta is not None
+    chance = per_number(facts.beta, facts.width)
+    return RepeatedNoise(noise, repetitions(noise, facts.tolerance / facts.step, chance))
 
 
 def _logarithm(ratio: Fraction) -> Fraction:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
 from sulq.errors import QueryError
-from sulq.privacy.noise import Noise
+from sulq.privacy.repeated import AddedNoise
 from sulq.privacy.selection import Selection
 
 
@@ -123,7 +123,7 @@ class Terms:
     """
 
     cost: Fraction
-    noises: tuple[Noise | None, ...]
+    noises: tuple[AddedNoise | None, ...]
     selections: tuple[Settled | None, ...] = ()
 
     def check(self, sums: Sequence[SumFacts], contests: Sequence[Contest]) -> Terms:

@@ -23,6 +23,11 @@ class Question(ABC):
     """The larger it is among the questions of a round, the smaller is the error of the answer."""
 
     @property
+    def caller_promises(self) -> str | None:
+        """What whoever asks promises of the rows' influence, in words; None where it is proved."""
+        return None
+
+    @property
     @abstractmethod
     def parts(self) -> tuple[Node, ...]:
         """The row expressions whose sums over all rows the answer is made of."""

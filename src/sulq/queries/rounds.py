@@ -15,7 +15,7 @@ from sulq.queries.choose import Choice
 from sulq.queries.exchanged import moved_together
 from sulq.queries.facts import ceil_sqrt
 from sulq.queries.missing import without_missing
-from sulq.queries.query import Neighbours, Query
+from sulq.queries.query import Neighbours, Query, moves
 from sulq.queries.question import Question, question_of
 from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
@@ -152,6 +152,24 @@ def asked_of(round_: Round, schema: Schema) -> Round:
     return Round(queries, round_.share) if changed else round_
 
 
+def numbers_of(round_: Round, schema: Schema) -> int:
+    """How many numbers a round asks for that somebody's row moves: what the SuLQ paper counts as queries.
+
+    Args:
+        round_: what is asked.
+        schema: what is public about the columns.
+
+    >>> import sulq
+    >>> schema = sulq.Schema({"sick": sulq.Boolean()})
+    >>> numbers_of(Round([sulq.count(by="sick"), sulq.count()]), schema)
+    2
+    """
+    scope = scope_of(schema)
+    queries = (query for query in asked_of(round_, schema).queries if isinstance(query, Query))
+    parts = [part for query in queries for part in query.parts]
+    return sum(scope.number(part).width for part in parts if moves(scope, part, 1, "replace"))
+
+
 @dataclass(frozen=True)
 class Ahead:
     """What a run may still cost, as far as that is known before its next round.
@@ -161,11 +179,13 @@ class Ahead:
             tolerances.
         later: rounds by tolerances that come after it.
         reserve: what must be left after them for something else, in the unit of the budget.
+        numbers: how many numbers that round and all after it ask for, at most; None if that is not known.
     """
 
     share: Fraction | None = None
     later: tuple[Round, ...] = ()
     reserve: Fraction = Fraction(0)
+    numbers: int | None = None
 
 
 NOTHING_AHEAD = Ahead()

@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 class Doors(Sums):
     """Sums with a door to every kind of oracle."""
 
-    def exact(self) -> Exact:
-        """The oracle that tells the truth: what a learner can do without privacy."""
+    def exact(self, *, interactive: bool = True) -> Exact:
+        """The oracle that tells the truth: what a learner can do without privacy.
+
+        Args:
+            interactive: whether later rounds may depend on earlier answers.
+        """
         from sulq.oracles.exact import Exact
 
-        return Exact(self)
+        return Exact(self, interactive)
 
     def curator(
         self,
@@ -43,6 +47,8 @@ class Doors(Sums):
         calibration: Literal["tight", "sulq-gaussian", "sulq-laplace"] = "tight",
         queries: int | None = None,
         answering: Literal["joint", "chunks", "printed"] = "joint",
+        gamma: Numeric | None = None,
+        interactive: bool = True,
     ) -> Curator:
         """A trusted curator who answers with noise, within a budget, and keeps a ledger.
 
@@ -63,6 +69,9 @@ class Doors(Sums):
             answering: "joint" answers every query with all rows and charges rounds jointly; "chunks" deals
                 the rows to so many `queries`, each with all of the budget on rows of its own; "printed" is
                 the same with an equal part of the budget for each, as the lecture notes have it.
+            gamma: γ of the SuLQ paper's Theorem 4, with calibration="sulq-gaussian".
+            interactive: whether there may be a second round. False is the papers' centralized noninteractive
+                model: the ledger holds one round, whoever asks.
 
         >>> import sulq
         >>> sulq.randhie().curator(sulq.PureDP(1)).promise
@@ -73,7 +82,18 @@ class Doors(Sums):
         from sulq.oracles.assembly import curator
 
         numbers = stated(budget, epsilon, delta, rho)
-        return curator(self, *numbers, neighbours, ledger, truncate, calibration, queries, answering)
+        return curator(
+            self,
+            *numbers,
+            neighbours,
+            ledger,
+            truncate,
+            calibration,
+            queries,
+            answering,
+            gamma,
+            interactive,
+        )
 
     def crowd(
         self,
@@ -99,13 +119,14 @@ class Doors(Sums):
         """
         from sulq.oracles.crowd import Crowd
 
-        return Crowd(self, pure_epsilon(epsilon), interactive, method)
+        return Crowd(self, pure_epsilon(epsilon), method, interactive=interactive)
 
-    def sample(self, *, fresh: bool = True) -> Sample:
+    def sample(self, *, fresh: bool = True, interactive: bool = True) -> Sample:
         """The PAC model: answers about the distribution that the rows were drawn from, without privacy.
 
         Args:
             fresh: a chunk of rows for each question, or all rows for all questions.
+            interactive: whether later rounds may depend on earlier answers.
 
         >>> import sulq
         >>> sulq.randhie().sample(fresh=False).promise
@@ -113,4 +134,4 @@ class Doors(Sums):
         """
         from sulq.oracles.sample import Sample
 
-        return Sample(self, fresh)
+        return Sample(self, fresh, interactive=interactive)

@@ -18,10 +18,10 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.errors import AdaptivityError, BudgetError, QueryError, SulqError
+from sulq.errors import BudgetError, QueryError, SulqError
 from sulq.local.tally import Tally
 from sulq.oracles.cohorts import Cohorts
-from sulq.oracles.crowd import ONE_ROUND, Crowd
+from sulq.oracles.crowd import Crowd
 from sulq.queries.node import Node
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
 from sulq.row_function_guard import refuse_row_functions
@@ -32,6 +32,7 @@ from sulq.survey.file import SurveyFile
 from sulq.survey.kept import KeptRound
 from sulq.survey.reading import read_survey
 from sulq.talk.answers import Answer
+from sulq.talk.interaction import second_round
 from sulq.wire import check_run
 
 LOOK = 0.5
@@ -142,7 +143,7 @@ class Collected(Crowd):
             kept = self._kept(run, round_.key)
             if kept is None:
                 if self.rounds and not self.interactive:
-                    raise AdaptivityError(ONE_ROUND)
+                    raise second_round(self.who)
                 self._require(sum(questionnaire.people))
                 ends = None
                 if self.seconds is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from sulq.errors import QueryError
 from sulq.queries.rounds import Ahead, Round
 from sulq.talk.offer import Offer
 
@@ -22,6 +23,18 @@ def needed_for(offer: Offer, round_: Round, ahead: Ahead) -> Fraction:
     Fraction(1, 2)
     """
     cost = offer.cost(round_)
-    if ahead.share is not None and offer.unit != "queries":
+    if offer.unit == "queries":
+        cost = max(cost, _queries(round_, ahead))
+    elif ahead.share is not None:
         cost = max(cost, ahead.share * offer.allowance * offer.total)
     return cost + sum((offer.cost(other) for other in ahead.later), ahead.reserve)
+
+
+def _queries(round_: Round, ahead: Ahead) -> Fraction:
+    """How many queries a run by shares takes: the SuLQ paper's T, which must be known beforehand."""
+    if ahead.numbers is None and ahead.share is not None and round_.share != ahead.share:
+        raise QueryError(
+            "the SuLQ paper's calibrations need the number of queries beforehand, and this learner does not "
+            "know how many all of its rounds ask: use calibration='tight'"
+        )
+    return Fraction(ahead.numbers or 0)

@@ -11,13 +11,14 @@ from sulq.errors import QueryError
 from sulq.local.tails import Bounded, Counted, LaplaceMeans, Tails
 from sulq.talk.choice_laws import BestOf, Gap, Population
 from sulq.talk.combined import WeightedSums
-from sulq.talk.laws import Averaged, Exactly, Noise, PlainLaw, Ratio, Within
+from sulq.talk.laws import Averaged, Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, Within
 from sulq.talk.sketched import Sketched
 
 Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf | Population | WeightedSums | Sketched
 LAWS: dict[str, type] = {
     "exact": Exactly,
     "noise": Noise,
+    "mean of noise": MeanOfNoise,
     "averaged": Averaged,
     "within": Within,
     "ratio": Ratio,

@@ -28,6 +28,7 @@ from sulq.local.tails import Tails
 from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.noise import Noise as Distribution
+from sulq.privacy.repeated import RepeatedNoise
 
 Value: TypeAlias = Any
 """A float or an array of floats; for a choice, an int or an array of ints."""
@@ -112,6 +113,49 @@ class Noise:
 
     def times(self, factor: float) -> Noise:
         return replace(self, factor=self.factor * factor)
+
+
+@dataclass(frozen=True)
+class MeanOfNoise:
+    """The mean of so many answers to the same query: what a SuLQ database says by repetition.
+
+    Args:
+        noise: the law of one answer.
+        repeated: how often the query was asked.
+
+    >>> once = Noise("gaussian", Fraction(400), Fraction(1), numbers=1)
+    >>> round(once.radius(0.05)), round(MeanOfNoise(once, repeated=100).radius(0.05), 1)
+    (39, 5.4)
+    """
+
+    noise: Noise
+    repeated: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.noise, Noise):
+            raise QueryError("a mean of noise has the law of the noise")
+        self._repeated  # noqa: B018, a number that nobody asks so often is refused
+
+    @property
+    def power(self) -> Fraction:
+        return Fraction(1, 2)
+
+    @property
+    def deviation(self) -> float:
+        return self.noise.deviation / math.sqrt(self.repeated)
+
+    def radius(self, beta: float) -> float:
+        return self.each(per_number(beta, self.noise.numbers))
+
+    def each(self, beta: float) -> float:
+        return self._repeated.radius(beta) * float(self.noise.step) * self.noise.factor
+
+    def times(self, factor: float) -> MeanOfNoise:
+        return replace(self, noise=self.noise.times(factor))
+
+    @property
+    def _repeated(self) -> RepeatedNoise:
+        return RepeatedNoise(self.noise.distribution, self.repeated)
 
 
 @lru_cache(maxsize=1024)
@@ -245,7 +289,7 @@ class Ratio:
         return shaped(np.where(counts > count_off, np.max(ends, axis=0), math.inf), self.shape)
 
 
-PlainLaw: TypeAlias = Exactly | Noise | Averaged | Within
+PlainLaw: TypeAlias = Exactly | Noise | MeanOfNoise | Averaged | Within
 """The error of sums: every number is as far off as any other."""
 
 

@@ -14,8 +14,8 @@ from sulq.errors import QueryError
 from sulq.faces import columns_grid, face, facts, offered
 from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration
-from sulq.privacy.noise import Noise
 from sulq.privacy.reading import calibration_of
+from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.terms import Contest, Settled, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.facts import Number
@@ -196,10 +196,9 @@ class Offer:
 
     def promises(self, round_: Round) -> list[str | None]:
         """What is promised about the population that the rows were drawn from, in words, for each query."""
-        questions = self._with_terms(round_, self.terms(round_))
         return [
             query.promise(self.public, settled) if isinstance(query, RowQuestion) and settled else None
-            for query, _, settled in questions
+            for query, _, settled in self._with_terms(round_, self.terms(round_))
         ]
 
     def read(self, round_: Round, terms: Terms, released: Mapping[str, Any]) -> list[Answer]:
@@ -219,9 +218,10 @@ class Offer:
         answers, round_ = [], asked_of(round_, self.schema)
         for query, noises, settled in self._with_terms(round_, terms):
             if isinstance(query, Query):
+                parts = zip(query.parts, noises, strict=True)
                 steps = [
-                    self._truncated(scope.number(part), np.array(next(sums), dtype=object))
-                    for part in query.parts
+                    self._truncated(scope.number(part), noise, np.array(next(sums), dtype=object))
+                    for part, noise in parts
                 ]
                 answers.append(answer_to(query, steps, noises, scope))
             elif isinstance(query, RowQuestion):
@@ -233,7 +233,7 @@ class Offer:
 
     def _with_terms(
         self, round_: Round, terms: Terms
-    ) -> Iterator[tuple[Question, list[Noise | None], Settled | None]]:
+    ) -> Iterator[tuple[Question, list[AddedNoise | None], Settled | None]]:
         """Each question of a round, with the noise of its sums or the mechanism that settles it."""
         noises, selections = iter(terms.noises), iter(terms.selections)
         for query in round_.queries:
@@ -249,13 +249,13 @@ class Offer:
                 yield query, settled
 
     def _error(
-        self, query: Question, noises: list[Noise | None], settled: Settled | None, beta: float
+        self, query: Question, noises: list[AddedNoise | None], settled: Settled | None, beta: float
     ) -> float | None:
         if isinstance(query, RowQuestion):
             return float(query.law(self.public, settled).radius(beta))
         if isinstance(query, Choice):
-            groups = math.prod(query.shape(self.scope))
-            return float(chosen(query, [0] * groups, settled, self.scope).radius(beta))
+            any_choice = [0] * math.prod(query.shape(self.scope))
+            return float(chosen(query, any_choice, settled, self.scope).radius(beta))
         assert isinstance(query, Query)
         sums = [np.zeros(self.scope.number(part).width, dtype=object) for part in query.parts]
         if query.statistic == "mean":
@@ -277,10 +277,12 @@ class Offer:
             weight=query.weight,
         )
 
-    def _truncated(self, facts: Number, sums: Steps) -> Steps:
+    def _truncated(self, facts: Number, noise: AddedNoise | None, sums: Steps) -> Steps:
         """The sums brought into the range that is public, if truncation was asked for."""
         if not self.truncate:
             return sums
+        many = noise.times if isinstance(noise, RepeatedNoise) else 1
         if self.rows is not None:
-            return np.clip(sums, facts.low.astype(object) * self.rows, facts.high.astype(object) * self.rows)
+            low, high = (end.astype(object) * self.rows * many for end in (facts.low, facts.high))
+            return np.clip(sums, low, high)
         return np.where(facts.low >= 0, np.maximum(sums, 0), sums)

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.privacy.noise import Noise as Distribution
+from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.terms import Pure, Settled
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Column
@@ -21,7 +21,7 @@ from sulq.queries.scope import Scope
 from sulq.schema import Date, Integer
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Gap
-from sulq.talk.laws import Exactly, Noise, PlainLaw, Ratio, shaped
+from sulq.talk.laws import Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, shaped
 
 Steps = NDArray[np.object_]
 MOST_LABELS = 4096
@@ -38,7 +38,7 @@ class KnownSum:
 
 
 def answer_to(
-    query: Query, sums: Sequence[Steps], noises: Sequence[Distribution | None], scope: Scope
+    query: Query, sums: Sequence[Steps], noises: Sequence[AddedNoise | None], scope: Scope
 ) -> Answer:
     """The statistic a query asks for, from the sums of its parts and the noise that is in them."""
     parts = [_released(scope, *of) for of in zip(query.parts, sums, noises, strict=True)]
@@ -92,11 +92,14 @@ def _labels(group: Node, scope: Scope) -> tuple[str, ...] | None:
     return tuple(str(kind.date(day)) for day in range(code.size)) if isinstance(kind, Date) else code.levels
 
 
-def _released(scope: Scope, part: Node, steps: Steps, noise: Distribution | None) -> KnownSum:
+def _released(scope: Scope, part: Node, steps: Steps, noise: AddedNoise | None) -> KnownSum:
     """The sum of one part of a query, as the nearest floats, with the noise that is in it."""
     facts = scope.number(part)
-    law = Exactly() if noise is None else Noise.of(noise, facts.unit, len(steps))
-    return KnownSum(nearest_floats(steps, facts.bits), law)
+    if isinstance(noise, RepeatedNoise):
+        law = MeanOfNoise(Noise.of(noise.noise, facts.unit, len(steps)), noise.times)
+        return KnownSum(nearest_floats(steps, facts.bits) / noise.times, law)
+    known = Exactly() if noise is None else Noise.of(noise, facts.unit, len(steps))
+    return KnownSum(nearest_floats(steps, facts.bits), known)
 
 
 def nearest_floats(steps: Steps, bits: int) -> NDArray[np.float64]:

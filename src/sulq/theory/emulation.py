@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,12 +12,13 @@ import numpy as np
 from sulq.errors import BudgetError, QueryError
 from sulq.numbers import Numeric, rational
 from sulq.oracles.curator import Curator
+from sulq.privacy import repeated
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.repeated import laplace_exponent
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.talk.laws import Value
-
-MOST = 2**60
 
 
 def repetitions(
@@ -28,9 +31,8 @@ def repetitions(
     """How often to ask for the mean of values in [0, 1] so that it is within `tolerance`, but for `beta`.
 
     As printed (section 4.5): t ≥ R/τn², which makes τ the *variance* of the average. For the error to be at
-    most τ with probability 1 − β, Chernoff's bound asks for t ≥ ln(2/β)/I, where I = (τn)²/2R for Gaussian
-    noise of variance R, and for Laplace noise of scale R, with x = τn/R, I = max over s < 1 of
-    s·x + ln(1 − s²), which is reached at s = (√(1 + x²) − 1)/x.
+    most τ with probability 1 − β, Chernoff's bound asks for t ≥ ln(2/β)/I(τn): `sulq.privacy.repeated` says
+    what I is. For Gaussian noise of variance R it is (τn)²/2R.
 
     >>> paper = SulqGaussian(epsilon=1, delta="1e-6", queries=100)
     >>> repetitions(paper, 10_000, tolerance=0.01, beta=0.05)
@@ -41,17 +43,56 @@ def repetitions(
     tau, rare = rational("tolerance", tolerance), rational("beta", beta, most=1)
     if as_printed:
         return math.ceil(calibration.variance / (tau * rows**2))
+    law = DiscreteGaussian if isinstance(calibration, SulqGaussian) else DiscreteLaplace
+    width = calibration.variance if isinstance(calibration, SulqGaussian) else calibration.scale
+    return repeated.repetitions(law(width), tau * rows, rare)
+
+
+def emulation_rows(
+    calibration: SulqGaussian | SulqLaplace,
+    tolerances: Sequence[float],
+    beta: Numeric,
+    as_printed: bool = False,
+) -> int:
+    """How many rows a SuLQ database needs for a learner's queries to fit into its T: Theorem 3.
+
+    As printed, n² ≥ R·ln(q/δ)/(T − q)·Σ 1/τⱼ for q queries, which takes τ for a variance. For all answers to
+    be within their tolerances but for β, query j is asked ⌈2R·ln(2q/β)/(τⱼn)²⌉ times, so T queries are enough
+    if n² ≥ 2R·ln(2q/β)/(T − q)·Σ 1/τⱼ². The theorem is about Gaussian noise. For Laplace noise the same proof
+    asks for T ≥ q + Σ ln(2q/β)/I(τⱼn), with I of `sulq.privacy.repeated`.
+
+    Args:
+        calibration: one of the paper's.
+        tolerances: the tolerance of each query, a mean of values in [0, 1].
+        beta: the chance that some answer is further off.
+        as_printed: take the paper's formula.
+
+    >>> paper = SulqGaussian(epsilon=1, delta="1e-6", queries=500)
+    >>> emulation_rows(paper, [0.0125] * 4, 0.05), emulation_rows(paper, [0.0125] * 4, 0.05, as_printed=True)
+    (28996, 2131)
+    """
+    rare, many = rational("beta", beta, below=1), len(tolerances)
+    spare = calibration.queries - many
+    if spare <= 0:
+        raise QueryError(f"Theorem 3 needs T > {many}, the number of queries, and T is {calibration.queries}")
+    variance = float(calibration.variance)
+    if as_printed:
+        inverse = sum(1 / tolerance for tolerance in tolerances)
+        return math.ceil(math.sqrt(variance * math.log(many / rare) / spare * inverse))
+    unlikely = math.log(2 * many / rare)
     if isinstance(calibration, SulqGaussian):
-        exponent = float((tau * rows) ** 2 / (2 * calibration.variance))
-    else:
-        x = float(tau * rows / calibration.scale)
-        # (√(1 + x²) − 1)/x without the difference, of which nothing is left if x is small.
-        s = x / (1 + math.hypot(1, x))
-        exponent = s * x + math.log1p(-s * s)
-    times = math.log(2 / rare) * (1 + 1e-9)
-    if not exponent > times / MOST:
-        raise QueryError(f"a tolerance of {float(tau):g} takes too many repetitions: allow a larger one")
-    return math.ceil(times / exponent)
+        squares = sum(tolerance**-2 for tolerance in tolerances)
+        return math.ceil(math.sqrt(2 * variance * unlikely / spare * squares) * (1 + 1e-9))
+    scale = float(calibration.scale)
+
+    def repeated_too_often(rows: int) -> bool:
+        exponents = (laplace_exponent(tolerance * rows / scale) for tolerance in tolerances)
+        return sum(unlikely / exponent for exponent in exponents) > spare * (1 - 1e-9)
+
+    high = 1
+    while repeated_too_often(high):
+        high *= 2
+    return bisect_left(range(high), True, key=lambda rows: rows > 0 and not repeated_too_often(rows))
 
 
 def emulated(
@@ -65,7 +106,9 @@ def emulated(
     """The answer to one statistical query under the SuLQ paper's calibration, by repetition.
 
     The query is repeated as often as `repetitions` says, every time at the price of a query, and the answers
-    are averaged. The direct way is the tight calibration: one query with a `tolerance` and a `beta`.
+    are averaged. A curator of these calibrations does the same for every query that states a `tolerance` and
+    a `beta`, and so for every learner that states tolerances; here each answer is asked for and kept apart,
+    and the printed number of repetitions can be asked for too.
 
     Args:
         curator: a curator with one of the paper's calibrations.

@@ -15,6 +15,7 @@ from sulq.queries.query import Query
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
 from sulq.sources.opening import open as open_source
+from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Within
 from sulq.theory.masked_examples import masked_parity_domain, masked_parity_schema
@@ -58,29 +59,40 @@ class MaskBlind:
         truths, others = (self._populations[mask].ask(round_) for mask in (self.mask, 1 - self.mask))
         self.rounds += 1
         self.queries += len(round_.queries)
+        source = self._populations[self.mask].source
         return [
-            self._blind(query, truth.value, other.value)
+            blind_answer(query, truth.value, other.value, source, len(self.secret))
             for query, truth, other in zip(round_.queries, truths, others, strict=True)
         ]
-
-    def _blind(self, query: Any, truth: Any, other: Any) -> Answer:
-        if not isinstance(query, Query):
-            raise QueryError("this oracle answers counts, totals and means, not choices")
-        tolerance = self._tolerance(query)
-        middle = (np.asarray(truth) + other) / 2
-        value = np.where(np.abs(truth - middle) <= tolerance, middle, truth)
-        return Answer(float(value) if np.ndim(value) == 0 else value, Within(tolerance))
-
-    def _tolerance(self, query: Query) -> float:
-        if query.tolerance is not None:
-            return float(query.tolerance)
-        source = self._populations[self.mask].source
-        facts = source.scope.number(query.value)
-        half_range = float((facts.high - facts.low).max() * facts.unit) / 2
-        rows = 1 if query.statistic == "mean" else source.rows
-        return 2 ** (-len(self.secret) / 3) * max(half_range, 0.5) * rows
 
     @cached_property
     def _populations(self) -> list[Exact]:
         domains = [masked_parity_domain(self.secret, mask) for mask in (0, 1)]
         return [Exact(open_source(domain, self.schema)) for domain in domains]
+
+
+def blind_answer(query: Any, truth: Any, other: Any, source: Sums, bits: int) -> Answer:
+    """The middle between what is true of two populations, where that is valid; else the truth.
+
+    Args:
+        query: what was asked.
+        truth: the true answer.
+        other: the true answer for the population that must not be told apart.
+        source: the first population.
+        bits: d: a query that states no tolerance allows 2^(−d/3) of its half range.
+    """
+    if not isinstance(query, Query):
+        raise QueryError("this oracle answers counts, totals and means, not choices")
+    tolerance = _tolerance(query, source, bits)
+    middle = (np.asarray(truth) + other) / 2
+    value = np.where(np.abs(truth - middle) <= tolerance, middle, truth)
+    return Answer(float(value) if np.ndim(value) == 0 else value, Within(tolerance))
+
+
+def _tolerance(query: Query, source: Sums, bits: int) -> float:
+    if query.tolerance is not None:
+        return float(query.tolerance)
+    facts = source.scope.number(query.value)
+    half_range = float((facts.high - facts.low).max() * facts.unit) / 2
+    rows = 1 if query.statistic == "mean" else source.rows
+    return 2 ** (-bits / 3) * max(half_range, 0.5) * rows

@@ -46,7 +46,9 @@ One that yields once is noninteractive.
 """
 
 
-def run_locally(protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric) -> T:
+def run_locally(
+    protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric, interactive: bool = True
+) -> T:
     """The result of a protocol that is run on people, who are each promised ε over all calls made to them.
 
     Each row plays a person. Where the schema has a unit, a person with m rows counts as m people who have ε/m
@@ -56,6 +58,8 @@ def run_locally(protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric
         protocol: makes the generator that calls people.
         people: their rows.
         epsilon: what is promised to each person.
+        interactive: whether the protocol may call again once it has heard reports. False refuses that with
+            AdaptivityError.
 
     >>> import sulq
     >>> from sulq.local import RandomizedResponse
@@ -66,10 +70,10 @@ def run_locally(protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric
     2
     """
     looked_at, values = rows_of(people, "a local protocol"), dict[str, Any]()
-    oracle = LocalRandomness(range(people.rows), epsilon_a_row(epsilon, people.schema))
+    oracle = LocalRandomness(range(people.rows), epsilon_a_row(epsilon, people.schema), interactive)
 
-    def report(call: Call) -> Any:
-        return oracle.ask(call.person, call.randomizer, lambda row: int(known(call.value)[row]))
+    def reported(value: Node) -> Callable[[Any], int]:
+        return lambda row: int(known(value)[row])
 
     def known(value: Node) -> Any:
         if value.key not in values:
@@ -80,7 +84,8 @@ def run_locally(protocol: Callable[[], Calls[T]], people: Sums, epsilon: Numeric
     try:
         calls = next(running)
         while True:
-            calls = running.send([report(call) for call in calls])
+            at_once = [(call.person, call.randomizer, reported(call.value)) for call in calls]
+            calls = running.send(oracle.ask_at_once(at_once))
     except StopIteration as done:
         result: T = done.value
         return result

@@ -26,15 +26,17 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from sulq.errors import QueryError
+from sulq.errors import AdaptivityError, QueryError
 from sulq.local.lr import NOTHING, Used, charged
 from sulq.local.randomizer import MOST_EPSILON
 from sulq.numbers import Numeric, rational, whole
+from sulq.oracles.sample import Sample
 from sulq.queries.codes import Cross
 from sulq.queries.lookups import TABLE_BITS, Lookup
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
+from sulq.talk.interaction import second_round
 from sulq.talk.oracle import Oracle
 from sulq.theory.candidates import Draw, Likelihood, name_of
 from sulq.theory.protocols import Call, Calls, epsilon_a_row
@@ -46,6 +48,12 @@ MOST_CANDIDATES = 2**20
 MOST_CALLS = 2**30
 GRID = 2.0 ** (2 - TABLE_BITS)
 """The values of a query, from −1 to 1, are on a lookup table's grid: at most this far from what is meant."""
+
+
+REUSED = (
+    "one sample for all questions keeps no tolerance where questions depend on answers, and this simulation "
+    "takes a second round: use sample(fresh=True), or an oracle with a law for every round"
+)
 
 
 @dataclass(frozen=True)
@@ -76,14 +84,21 @@ class Simulation(Generic[T]):
 
 
 def simulated(
-    protocol: Callable[[], Calls[T]], oracle: Oracle, *, epsilon: Numeric, calls: int, beta: Numeric
+    protocol: Callable[[], Calls[T]],
+    oracle: Oracle,
+    *,
+    epsilon: Numeric,
+    calls: int,
+    beta: Numeric,
+    interactive: bool = True,
 ) -> Simulation[T]:
     """The protocol with reports drawn by statistical queries: Claims 5.9 and 5.10.
 
     Calls made at once to different people are one round of queries, so a noninteractive protocol is simulated
-    by nonadaptive queries. Oracles keep the tolerance of a query, or refuse it. But the rows of
-    `Source.sample(fresh=False)` keep it only as long as questions do not depend on earlier answers: with
-    those, the distance is a promise for noninteractive protocols alone.
+    by nonadaptive queries. Oracles keep the tolerance of a query, or refuse it. The rows of
+    `Source.sample(fresh=False)` keep it only as long as questions do not depend on earlier answers, so there
+    a second round of queries is refused with AdaptivityError: the distance that is stated holds for whatever
+    is returned.
 
     Args:
         protocol: makes the generator that calls people.
@@ -92,6 +107,8 @@ def simulated(
             of it where a person has several, and a protocol that asks for more is refused with BudgetError.
         calls: how many the protocol makes, at most.
         beta: how far from the protocol's law the result's may be.
+        interactive: whether the protocol may call again once it has heard reports. False is Claim 5.9, and
+            refuses that with AdaptivityError.
 
     >>> import sulq
     >>> from sulq.local.response import RandomizedResponse
@@ -105,7 +122,7 @@ def simulated(
     (1, True)
     """
     simulator = _Simulator(
-        oracle, epsilon_a_row(epsilon, oracle.schema), calls, float(rational("beta", beta))
+        oracle, epsilon_a_row(epsilon, oracle.schema), calls, float(rational("beta", beta)), interactive
     )
     running = protocol()
     try:
@@ -118,12 +135,28 @@ def simulated(
         )
 
 
+def keeps_tolerances(oracle: Any) -> bool:
+    """Whether an oracle keeps the tolerances of questions that depend on its earlier answers.
+
+    Args:
+        oracle: whoever answers.
+
+    >>> import sulq
+    >>> people = sulq.randhie()
+    >>> [keeps_tolerances(oracle) for oracle in (people.exact(), people.sample(), people.sample(fresh=False))]
+    [True, True, False]
+    """
+    innermost = getattr(oracle, "innermost", oracle)
+    return not isinstance(innermost, Sample) or innermost.fresh
+
+
 @dataclass
 class _Simulator:
     oracle: Oracle
     epsilon: Fraction
     calls: int
     beta: float
+    interactive: bool
     queries: int = field(default=0, init=False)
     rounds: int = field(default=0, init=False)
 
@@ -158,6 +191,8 @@ class _Simulator:
 
     def reports(self, calls: Sequence[Call]) -> list[Any]:
         """A report for each call. Calls to different people are one round of queries."""
+        if self._reports and not self.interactive:
+            raise second_round("protocol's simulation")
         self._left -= len(calls)
         if self._left < 0:
             raise QueryError(f"the protocol makes more than the {self.calls} calls that were announced")
@@ -185,6 +220,8 @@ class _Simulator:
         likelihoods = {likelihood.node.key: likelihood for draw in draws for likelihood in draw.likelihoods}
         nodes = [likelihood.node for likelihood in likelihoods.values()]
         queries = [mean(node, tolerance=self.tolerance, beta=self._doubt) for node in nodes]
+        if self.rounds and not keeps_tolerances(self.oracle):
+            raise AdaptivityError(REUSED)
         answers = self.oracle.ask(Round(queries), f"round {self.rounds}")
         self.rounds += 1
         self.queries += len(queries)

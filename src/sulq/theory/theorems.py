@@ -140,6 +140,23 @@ def masked_parity_tolerance(bits: int) -> float:
     return 1 / (4 * bits + 1)
 
 
+def masked_parity_failure(bits: int, queries: int, as_printed: bool = False) -> float:
+    """Theorem 5.16(2) of the full paper: how often a nonadaptive learner of masked parity errs on a quarter.
+
+    It is at least 1/2 − t/2^(d/3+2), as printed, over a uniform concept, for t queries with values in [−1, 1]
+    and tolerances of at least 2^(−d/3). The proof: a query's part on examples with b = 0 has a norm² of at
+    most 1/2, and so has each of the 2^d orthogonal c_r there. So it correlates by more than τ with at most
+    1/4τ² = 2^(2d/3)/4 of them: some query does with a chance of at most t/2^(d/3+2) over r. Otherwise the
+    answers say nothing of a, and whatever is guessed of it errs on 1/4 with a chance of 1/2. That makes
+    (1 − t/2^(d/3+2))/2, which is more.
+
+    >>> masked_parity_failure(30, 1000), masked_parity_failure(30, 1000, as_printed=True)
+    (0.3779296875, 0.255859375)
+    """
+    known = whole("queries", queries, 1) / 2 ** (whole("bits", bits, 1) / 3 + 2)
+    return max(0.0, 0.5 - known if as_printed else (1 - known) / 2)
+
+
 def _check(queries: int, tolerance: float, beta: float) -> None:
     whole("queries", queries, 1)
     rational("tolerance", tolerance)

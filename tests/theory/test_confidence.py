@@ -1,0 +1,133 @@
+"""The SuLQ paper's own definition of privacy: what a release does to somebody's confidence, and its bound."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sulq
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.theory import conf, confidence
+from tests.effort import runs
+from tests.oracles.curators import terms
+
+SCHEMA = sulq.Schema({"sick": sulq.Boolean(), "x": sulq.Real(0, 1)})
+OTHERS = {"sick": [True, False, True, False, True], "x": [0.0, 1.0, 0.5, 0.25, 1.0]}
+SICK, WELL = {"sick": True, "x": 1.0}, {"sick": False, "x": 0.0}
+BELIEFS = [(SICK, "0.3"), (WELL, "0.6"), ({"sick": True, "x": 0.25}, "0.1")]
+COUNT = sulq.Round([sulq.count(where="sick")], share=1)
+
+
+def with_row(row: Any) -> sulq.Source:
+    return sulq.open({name: [*OTHERS[name], row[name]] for name in OTHERS}, SCHEMA)
+
+
+def test_conf_is_the_logarithm_of_the_odds() -> None:
+    assert conf(0.5) == 0 and -conf(0.1) == pytest.approx(conf(0.9)) == pytest.approx(math.log(9))
+    for wrong in (0, 1, -1, 2, math.nan):
+        with pytest.raises(sulq.QueryError, match="strictly between 0 and 1"):
+            conf(wrong)
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": "1/2"}])
+def test_the_posterior_is_bayes_rule(budget: Any) -> None:
+    """By hand: the count is 4 with a sick row and 3 without."""
+    curator = with_row(SICK).curator(**budget)
+    [answer] = curator.ask(COUNT)
+    [noise] = terms(curator, COUNT).noises
+    assert isinstance(noise, DiscreteLaplace | DiscreteGaussian)
+    sick, well = (noise.pmf(round(answer.value) - true) for true in (4, 3))
+    learned = confidence(curator, [(COUNT, [answer])], OTHERS, BELIEFS, sulq.col("sick"))
+    assert learned.prior == pytest.approx(0.4)
+    assert learned.posterior == pytest.approx(0.4 * sick / (0.4 * sick + 0.6 * well))
+    assert learned.gain == pytest.approx(conf(learned.posterior) - conf(0.4))
+
+
+def test_answers_of_several_rounds_and_kinds_add_up() -> None:
+    curator = with_row(WELL).curator(epsilon=1)
+    first = sulq.Round([sulq.count(by="sick"), sulq.total(sulq.col("x"))], share="1/2")
+    second = sulq.Round([sulq.mean("x"), sulq.count()], share="1/2")
+    released = [(each, curator.ask(each)) for each in (first, second)]
+    both = confidence(curator, released, OTHERS, [(SICK, "1/2"), (WELL, "1/2")], sulq.col("sick"))
+    alone = [
+        confidence(curator, [each], OTHERS, [(SICK, "1/2"), (WELL, "1/2")], sulq.col("sick")).gain
+        for each in released
+    ]
+    assert both.gain == pytest.approx(sum(alone), abs=1e-9), "rounds are independent given the row"
+    assert abs(both.gain) <= 1 + 1e-9, "of ε = 1 in all"
+
+
+EDGES = sulq.Round([sulq.count(where=sulq.col("x") <= edge) for edge in (0.1, 0.3, 0.6, 0.9)])
+EVEN = [(SICK, "1/2"), (WELL, "1/2")]
+
+
+@pytest.mark.parametrize("row", [SICK, WELL], ids=["sick", "well"])
+def test_by_laplace_noise_no_release_gains_more_than_epsilon(row: Any) -> None:
+    """Theorem 5: a deterministic bound, so that no run exceeds it, whoever the row is."""
+    for _ in range(runs(20, 3)):
+        curator = with_row(row).curator(epsilon="1/2", calibration="sulq-laplace", queries=4)
+        gain = confidence(curator, [(EDGES, curator.ask(EDGES))], OTHERS, BELIEFS, sulq.col("sick")).gain
+        assert abs(gain) <= 0.5
+
+
+def gains(epsilon: float, many: int) -> Any:
+    """The gains of so many releases by Theorem 1's noise for ε, of the four counts that one row moves by 1.
+
+    The first is also worked out by `confidence`, from a release of its own.
+    """
+    curator = with_row(SICK).curator(epsilon=epsilon, delta="0.1", calibration="sulq-gaussian", queries=4)
+    noises = terms(curator, EDGES).noises
+    released = curator.ask(EDGES)
+    true = [answer.value for answer in with_row(SICK).exact().ask(EDGES)]
+    first = [[round(answer.value - exact) for answer, exact in zip(released, true, strict=True)]]
+    draws = np.concatenate([first, np.array([noise.sample(many) for noise in noises]).T]).astype(float)
+    # With the row well, each count is one more: (k − 1)² − k² over twice the variance is how much less likely.
+    likely = ((draws - 1) ** 2 - draws**2).sum(axis=1) / (2 * float(noises[0].variance))
+    [one] = [confidence(curator, [(EDGES, released)], OTHERS, EVEN, sulq.col("sick")).gain]
+    assert likely[0] == pytest.approx(one)
+    return likely[1:]
+
+
+def test_by_gaussian_noise_few_releases_gain_more_than_epsilon() -> None:
+    """Theorem 1 at δ = 0.1: of 10,000 releases at most 12 %, or less than one in 10⁹ is unlucky. The check has
+    teeth: by the noise for 12 times the ε, more than a third of them gain or lose more.
+    """
+    assert (np.abs(gains(0.5, 10_000)) > 0.5).mean() <= 0.12
+    assert (np.abs(gains(6.0, 10_000)) > 0.5).mean() > 1 / 3
+
+
+def test_beliefs_that_make_no_sense_are_refused() -> None:
+    curator = with_row(SICK).curator(epsilon=1)
+    released = [(COUNT, curator.ask(COUNT))]
+    for beliefs, predicate, told in (
+        ([(SICK, "1/2")], sulq.col("sick"), "add up to 1, not to 0.5"),
+        ([], sulq.col("sick"), "add up to 1"),
+        ([(SICK, 1)], sulq.col("sick"), "true of all"),
+        ([(SICK, "1/2"), (WELL, "1/2")], sulq.col("x") > 2, "or of none"),
+    ):
+        with pytest.raises(sulq.QueryError, match=told):
+            confidence(curator, released, OTHERS, beliefs, predicate)
+    choice = sulq.Round([sulq.choose(["sick"], label="sick")], share=1)
+    with pytest.raises(sulq.QueryError, match="counts, totals and means"):
+        confidence(curator, [(choice, [sulq.Answer(0)])], OTHERS, BELIEFS, sulq.col("sick"))
+    unit = sulq.open({"sick": [True], "who": [1]}, sulq.Schema({"sick": sulq.Boolean()}, sulq.Unit("who", 1)))
+    with pytest.raises(sulq.QueryError, match="a person of one row"):
+        confidence(unit.curator(epsilon=1), [], {"sick": []}, [(SICK, 1)], sulq.col("sick"))
+
+
+def test_an_answer_without_noise_settles_what_it_is_about() -> None:
+    """Of rows of which the other is public, a number that nobody moves says nothing."""
+    curator = with_row(SICK).curator(epsilon=1)
+    rows = sulq.Round([sulq.count()], share=1)
+    assert confidence(curator, [(rows, curator.ask(rows))], OTHERS, BELIEFS, sulq.col("sick")).gain == 0
+
+
+def test_what_is_known_is_not_read_from_the_curator() -> None:
+    curator = with_row(SICK).curator(epsilon=1)
+    answers = curator.ask(COUNT)
+    looks = curator.looks
+    assert np.isfinite(confidence(curator, [(COUNT, answers)], OTHERS, BELIEFS, sulq.col("sick")).gain)
+    assert curator.looks == looks and curator.spent == 1
