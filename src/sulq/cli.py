@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sulq.commands.arguments import add_csv, add_evaluate, add_learn, add_sql, add_table
+from sulq.commands.audit import add_audit
 from sulq.commands.check import add_check
 from sulq.commands.keys import add_keys
 from sulq.commands.learn import learn
@@ -135,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     add_plan(commands)
     add_serve(commands)
     add_keys(commands)
+    add_audit(commands)
 
     action = commands.add_parser(
         "atlas",

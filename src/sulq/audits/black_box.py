@@ -1,8 +1,8 @@
 """Anything that answers, as a black box: which event tells two neighbouring tables apart, and by how much?
 
-Events are chosen on one half of the runs and tested on the other, so the choice costs no confidence. The bounds
-of Clopper and Pearson hold for every number of runs. Nothing is known about the box: what it says is laid out as
-numbers, wherever they stand in it, and so are its errors, its texts and how long it is.
+Events are chosen on one half of the runs and tested on the other, so the choice costs no confidence. The
+bounds of Clopper and Pearson hold for every number of runs. Nothing is known about the box: what it says is
+laid out as numbers, wherever they stand in it, and so are its errors, its texts and how long it is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MARKS = 24
 def numbers_in(thing: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
     """All numbers in what somebody said, each with the place where it stands.
 
-    A text counts as the number of its letters, and by which text it is; a list by its length; an error by its kind.
+    A text counts by its length and by which text it is, a list by its length, an error by its kind.
 
     >>> dict(numbers_in({"sums": [1, 2.5]}))
     {'.sums#': 2.0, '.sums[0]': 1.0, '.sums[1]': 2.5}
@@ -36,7 +36,9 @@ def numbers_in(thing: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
     if depth > DEEPEST or thing is None or callable(thing):
         yield ("?", float(thing is None))
     elif isinstance(thing, bool | np.bool_ | int | float | np.number):
-        number = float(thing) if abs(float(thing)) < math.inf or thing != thing else math.copysign(1e300, thing)
+        number = (
+            float(thing) if abs(float(thing)) < math.inf or thing != thing else math.copysign(1e300, thing)
+        )
         yield ("", -1e301 if math.isnan(number) else number)
     elif isinstance(thing, BaseException):
         yield (f"!{type(thing).__name__}", 1.0)
@@ -57,9 +59,11 @@ def numbers_in(thing: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
         shown = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
         yield from numbers_in(shown, depth + 1)
     else:
-        yield from numbers_in({name: value for name, value in vars(thing).items() if name[:1] != "_"}, depth + 1) if (
-            hasattr(thing, "__dict__")
-        ) else [(f"={thing!r}", 1.0)]
+        yield from (
+            numbers_in({name: value for name, value in vars(thing).items() if name[:1] != "_"}, depth + 1)
+            if (hasattr(thing, "__dict__"))
+            else [(f"={thing!r}", 1.0)]
+        )
 
 
 def laid_out(answers: Sequence[Any]) -> tuple[list[str], NDArray[np.float64]]:
@@ -71,7 +75,9 @@ def laid_out(answers: Sequence[Any]) -> tuple[list[str], NDArray[np.float64]]:
     """
     dicts = [dict(numbers_in(answer)) for answer in answers]
     names = sorted({name for each in dicts for name in each})[:MOST_NUMBERS]
-    return names, np.array([[each.get(name, 1e302) for name in names] for each in dicts]).reshape(-1, len(names))
+    return names, np.array([[each.get(name, 1e302) for name in names] for each in dicts]).reshape(
+        -1, len(names)
+    )
 
 
 def safely(box: Callable[[Any], Any], table: Any) -> Any:
@@ -93,7 +99,9 @@ class Event:
     above: bool
 
     def holds(self, rows: NDArray[np.float64], scale: Scale) -> NDArray[np.bool_]:
-        numbers = scale.features(rows) @ np.array(self.weights) if self.column is None else rows[:, self.column]
+        numbers = (
+            scale.features(rows) @ np.array(self.weights) if self.column is None else rows[:, self.column]
+        )
         return np.asarray(numbers > self.mark if self.above else numbers <= self.mark)
 
 
@@ -118,7 +126,7 @@ class Scale:
 
 
 def _weights(features: NDArray[np.float64], is_first: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Weights of a score that is large on the first table: logistic regression, by Newton's steps, with a ridge."""
+    """Weights of a score that is large on the first table: logistic regression with a ridge, by Newton."""
     weights = np.zeros(features.shape[1])
     ridge = np.eye(features.shape[1]) * (0.01 * len(features) + 1)
     for _ in range(8):
@@ -204,9 +212,13 @@ def told_apart(
         if loss > worst:
             worst, event_name = loss, f"{event.name} ({often:,} and {seldom:,} times of {half:,})"
     promise = f"ε = {epsilon:g}" if not delta else f"ε = {epsilon:g}, δ = {delta:g}"
-    measured = f"ε ≥ {max(worst, 0):.3g} by {event_name}" if worst > -math.inf else "nothing tells the tables apart"
-    power_words = f"ε ≥ {power:.3g} in an event as rare" if power < math.inf else power_of(half, epsilon, delta, alarm)
-    return Finding(subject, promise, measured, power_words, worst <= epsilon, 1 - alarm)
+    measured = (
+        f"ε ≥ {max(worst, 0):.3g} by {event_name}" if worst > -math.inf else "nothing tells the tables apart"
+    )
+    power_words = (
+        f"ε ≥ {power:.3g} in an event as rare" if power < math.inf else power_of(half, epsilon, delta, alarm)
+    )
+    return Finding(subject, promise, measured, power_words, worst <= epsilon, 1 - alarm, worst)
 
 
 def power_of(tries: int, epsilon: float, delta: float = 0.0, alarm: float = ALARM) -> str:

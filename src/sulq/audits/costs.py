@@ -35,7 +35,12 @@ def loss_of_contest(settled: Settled | None, contest: Contest, unit: str) -> Fra
         return Fraction(10**12) if contest.moves else Fraction(0)
     if isinstance(settled, Pure):
         return cost_in(settled.epsilon, unit)
-    epsilon = settled.epsilon * contest.moves / settled.sensitivity * (2 if settled.monotone and not contest.monotone else 1)
+    epsilon = (
+        settled.epsilon
+        * contest.moves
+        / settled.sensitivity
+        * (2 if settled.monotone and not contest.monotone else 1)
+    )
     if unit == "rho" and isinstance(settled, ExponentialMechanism):
         # The logarithms of the ratios lie in a range of ε.
         return epsilon**2 / 8
@@ -54,13 +59,19 @@ def _facts(dice: random.Random, tolerances: bool) -> SumFacts:
     moves2, reach = moves1**2 / dice.choice([1, width]), min(moves1, 2 * size)
     if dice.random() < 0.1:
         moves1 = moves2 = reach = Fraction(0)
-    stated = (Fraction(dice.randint(1, 10**4)) * size, Fraction(1, dice.randint(3, 1000))) if tolerances else (None, None)
+    stated = (
+        (Fraction(dice.randint(1, 10**4)) * size, Fraction(1, dice.randint(3, 1000)))
+        if tolerances
+        else (None, None)
+    )
     return SumFacts(step, width, moves1, moves2, size, reach, Fraction(dice.randint(1, 9), 3), *stated)
 
 
 def _contest(dice: random.Random) -> Contest:
     moves = dice.randint(0, 9)
-    return Contest(moves, dice.random() < 0.5, dice.randint(1, 9), Fraction(dice.randint(1, 9), 3), dice.choice(WAYS))
+    return Contest(
+        moves, dice.random() < 0.5, dice.randint(1, 9), Fraction(dice.randint(1, 9), 3), dice.choice(WAYS)
+    )
 
 
 def _loss(terms: Terms, sums: Sequence[SumFacts], contests: Sequence[Contest], unit: str) -> Fraction:
@@ -68,7 +79,10 @@ def _loss(terms: Terms, sums: Sequence[SumFacts], contests: Sequence[Contest], u
         loss_of_sum(noise, facts.moves1 / facts.step, facts.moves2 / facts.step**2)
         for noise, facts in zip(terms.noises, sums, strict=True)
     ]
-    chosen = [loss_of_contest(each, contest, unit) for each, contest in zip(terms.selections, contests, strict=False)]
+    chosen = [
+        loss_of_contest(each, contest, unit)
+        for each, contest in zip(terms.selections, contests, strict=False)
+    ]
     return sum([*noisy, *chosen], Fraction(0))
 
 
@@ -76,7 +90,9 @@ def calibration(effort: Effort) -> Iterator[Finding]:
     """Random rounds under every calibration."""
     dice = random.Random(22)
     tight: list[calibrations.Calibration] = [
-        calibrations.Laplace(PureDP(1)), calibrations.Gaussian(ZCDP("1/8")), calibrations.Gaussian(ApproxDP(1, "1e-6"))
+        calibrations.Laplace(PureDP(1)),
+        calibrations.Gaussian(ZCDP("1/8")),
+        calibrations.Gaussian(ApproxDP(1, "1e-6")),
     ]
     for promised in tight:
         failures, tried, nearest = [], 0, 0.0
@@ -86,16 +102,28 @@ def calibration(effort: Effort) -> Iterator[Finding]:
             contests = [] if by_tolerance else [_contest(dice) for _ in range(dice.randint(0, 2))]
             share = Fraction(1, dice.choice([1, 3, 10, 10**6]))
             try:
-                terms = promised.for_tolerances(sums) if by_tolerance else promised.for_cost(sums, contests, share * promised.total)
+                terms = (
+                    promised.for_tolerances(sums)
+                    if by_tolerance
+                    else promised.for_cost(sums, contests, share * promised.total)
+                )
             except QueryError:
                 continue  # refused: too little noise or too much to draw exactly
             tried += 1
             loss = _loss(terms, sums, contests, promised.unit)
             nearest = max(nearest, float(loss / terms.cost) if terms.cost else 0.0)
-            if loss > terms.cost * (1 + Fraction(1, 2**30)) or (not by_tolerance and terms.cost > share * promised.total):
-                failures.append(f"{len(sums)} sums and {len(contests)} choices lose {float(loss):.6g} for {float(terms.cost):.6g}")
+            if loss > terms.cost * (1 + Fraction(1, 2**30)) or (
+                not by_tolerance and terms.cost > share * promised.total
+            ):
+                failures.append(
+                    f"{len(sums)} sums and {len(contests)} choices lose {float(loss):.6g} for "
+                    f"{float(terms.cost):.6g}"
+                )
         yield all_of(
-            f"{promised.describe()}: random rounds", f"none loses more than it costs (nearest: {nearest:.4f} of it)", failures, tried
+            f"{promised.describe()}: random rounds",
+            f"none loses more than it costs (nearest: {nearest:.4f} of it)",
+            failures,
+            tried,
         )
     yield from _papers()
 
@@ -105,12 +133,20 @@ def _papers() -> Iterator[Finding]:
     for promised in (SulqLaplace(1, 100), SulqGaussian(1, "1e-6", 100)):
         facts = SumFacts(Fraction(1, 4), 2, Fraction(6), Fraction(18), Fraction(3), Fraction(3), Fraction(1))
         [noise] = promised.for_cost([facts], [], None).noises
-        each = loss_of_sum(noise, facts.reach / facts.step, (facts.reach / facts.step) ** 2) * promised.queries
+        each = (
+            loss_of_sum(noise, facts.reach / facts.step, (facts.reach / facts.step) ** 2) * promised.queries
+        )
         if isinstance(promised, SulqLaplace):
             claim, lost = float(promised.epsilon), float(each)
         else:
             claim, lost = float(promised.delta), delta_of(each, promised.epsilon)
-        yield exact(f"{promised.describe()}: all of its queries", f"{claim:.6g}", f"{lost:.6g}", "any excess", lost <= claim)
+        yield exact(
+            f"{promised.describe()}: all of its queries",
+            f"{claim:.6g}",
+            f"{lost:.6g}",
+            "any excess",
+            lost <= claim,
+        )
 
 
 def conversion(effort: Effort) -> Iterator[Finding]:
@@ -123,10 +159,15 @@ def conversion(effort: Effort) -> Iterator[Finding]:
         stride = max(1, reach // 4000)
         # Where one step is little, few steps stand for many: the loss is linear in k, the chance smooth.
         lost = stride * math.fsum(
-            max(0.0, noise.pmf(k) - math.exp(epsilon) * noise.pmf(k + 1)) for k in range(-reach, reach + 1, stride)
+            max(0.0, noise.pmf(k) - math.exp(epsilon) * noise.pmf(k + 1))
+            for k in range(-reach, reach + 1, stride)
         )
         yield exact(
-            f"ρ for ε = {epsilon:g}, δ = {delta:g}", f"δ = {delta:.4g}", f"δ = {lost:.4g} by Gaussian noise", "any excess", lost <= delta
+            f"ρ for ε = {epsilon:g}, δ = {delta:g}",
+            f"δ = {delta:.4g}",
+            f"δ = {lost:.4g} by Gaussian noise",
+            "any excess",
+            lost <= delta,
         )
         renyi = min(
             (a - 1) * (a * float(rho) - epsilon) + (a - 1) * math.log(a - 1) - a * math.log(a)
@@ -134,7 +175,9 @@ def conversion(effort: Effort) -> Iterator[Finding]:
         )
         yield exact(
             f"ρ for ε = {epsilon:g}, δ = {delta:g}: by Rényi divergence",
-            f"δ = {delta:.6g}", f"δ = {math.exp(renyi):.6g} at best", "an excess of a thousandth",
+            f"δ = {delta:.6g}",
+            f"δ = {math.exp(renyi):.6g} at best",
+            "an excess of a thousandth",
             math.exp(renyi) <= delta * 1.001 and epsilon_of(rho, delta) <= epsilon * (1 + 1e-9),
         )
     for epsilon_ in (Fraction(1, 2), Fraction(3)):
@@ -142,16 +185,38 @@ def conversion(effort: Effort) -> Iterator[Finding]:
         # Randomized response loses the most of all that is ε-differentially private.
         p = math.exp(epsilon_) / (1 + math.exp(epsilon_))
         lost = max(
-            math.log(p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)) / (a - 1) / a for a in (1.01, 1.5, 2.0, 4.0)
+            math.log(p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)) / (a - 1) / a
+            for a in (1.01, 1.5, 2.0, 4.0)
         )
-        yield exact(f"ε = {epsilon_} in ρ", f"{float(claim):.6g}", f"{lost:.6g} by randomized response", "any excess", lost <= claim)
+        yield exact(
+            f"ε = {epsilon_} in ρ",
+            f"{float(claim):.6g}",
+            f"{lost:.6g} by randomized response",
+            "any excess",
+            lost <= claim,
+        )
     yield exact(
-        "mechanisms in ρ", "ε²/8 and ε²/2", f"{ExponentialMechanism(1, 1).rho()} and {PermuteAndFlip(1, 1).rho()}", "any difference",
+        "mechanisms in ρ",
+        "ε²/8 and ε²/2",
+        f"{ExponentialMechanism(1, 1).rho()} and {PermuteAndFlip(1, 1).rho()}",
+        "any difference",
         (ExponentialMechanism(1, 1).rho(), PermuteAndFlip(1, 1).rho()) == (Fraction(1, 8), Fraction(1, 2)),
     )
 
 
 CHECKS = (
-    Check("calibration", "How much noise for how much budget", "Random rounds of sums and choices under every calibration: what they lose is added up from the mechanisms, and must not be more than what they cost.", calibration, ("Laplace", "Gaussian", "SulqLaplace", "SulqGaussian", "Pure")),
-    Check("conversion", "What ρ means in ε and δ", "The δ of exact Gaussian noise is summed, and Rényi's bound is worked out again.", conversion),
+    Check(
+        "calibration",
+        "How much noise for how much budget",
+        "Random rounds of sums and choices under every calibration: what they lose is added up from the "
+        "mechanisms, and must not be more than what they cost.",
+        calibration,
+        ("Laplace", "Gaussian", "SulqLaplace", "SulqGaussian", "Pure"),
+    ),
+    Check(
+        "conversion",
+        "What ρ means in ε and δ",
+        "The δ of exact Gaussian noise is summed, and Rényi's bound is worked out again.",
+        conversion,
+    ),
 )

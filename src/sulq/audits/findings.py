@@ -1,4 +1,4 @@
-"""What a check of the audit is, and what it says: what was claimed, what was found, and what it could have found."""
+"""What a check of the audit is, and what it says: claimed, found, and what it could have found."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Finding:
         detectable: the smallest violation that would have been found.
         holds: whether the claim withstood.
         confidence: the chance that a claim which is true is found to hold; 1 where nothing is left to chance.
+        evidence: the loss that was shown, where one was measured.
 
     >>> exact("a coin", "1/2", "1/2", "any difference", True).holds
     True
@@ -35,6 +36,7 @@ class Finding:
     detectable: str
     holds: bool
     confidence: float = 1.0
+    evidence: float = 0.0
 
     @property
     def form(self) -> dict[str, Any]:
@@ -50,7 +52,8 @@ class Finding:
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "VIOLATED"
-        return f"{verdict}: {self.subject}: claimed {self.claimed}; found {self.measured}; detectable {self.detectable}"
+        words = f"claimed {self.claimed}; found {self.measured}; detectable {self.detectable}"
+        return f"{verdict}: {self.subject}: {words}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ def all_of(subject: str, claimed: str, failures: Sequence[str], tried: int) -> F
     '1 of 100 cases breaks it, as: age = nan'
     """
     if not failures:
-        return exact(subject, claimed, f"none of {tried:,} cases breaks it", "one case of those tried", tried > 0)
+        return exact(
+            subject, claimed, f"none of {tried:,} cases breaks it", "one case of those tried", tried > 0
+        )
     verb = "breaks" if len(failures) == 1 else "break"
     measured = f"{len(failures):,} of {tried:,} cases {verb} it, as: {failures[0]}"
     return exact(subject, claimed, measured, "one case of those tried", False)

@@ -1,4 +1,4 @@
-"""What devices report by: the ratio of every report for every two values, and whether reports follow their laws."""
+"""What devices report by: the ratio of every report for every two values, and whether reports follow it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sulq.local.unary import UnaryResponse
 
 DIGITS = Fraction(1, 10**40)
 """How far a ratio that is not rational may be rounded."""
-STRANGE = (math.nan, math.inf, -1e300, 2**70, None, "", "x", [], {}, b"\xff", 1j)
+STRANGE: tuple[Any, ...] = (math.nan, math.inf, -1e300, 2**70, None, "", "x", [], {}, b"\xff", 1j)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ CASES = {
         lambda epsilon: SphereReport(3, 2, epsilon), [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.5, 0.5, -1.0)]
     ),
     "KeyedReport": Case(
-        lambda epsilon: KeyedReport(3, [0, -1], [4, 3], epsilon), [(0, (0.0, -1.0)), (1, (4.0, 3.0)), (2, (4.0, -1.0))]
+        lambda epsilon: KeyedReport(3, [0, -1], [4, 3], epsilon),
+        [(0, (0.0, -1.0)), (1, (4.0, 3.0)), (2, (4.0, -1.0))],
     ),
     "PaperReport": Case(lambda epsilon: PaperReport(OneOf(3), epsilon), range(3)),
     "PaperReport of a box": Case(
@@ -106,10 +107,14 @@ def examined(
     size = 6000 if effort == "quick" else 400_000
     subject = f"{name} of ε = {epsilon}"
     reports = [randomizer.sample(many(value, size)) for value in values]
-    kinds = _kinds(np.concatenate([drawn[: 3000] for drawn in reports]))
+    kinds = _kinds(np.concatenate([drawn[:3000] for drawn in reports]))
     chances = [[randomizer.pmf(kind, value) for kind in kinds] for value in values]
     worst = max(
-        (max(each) / min(each) if min(each) > 0 else Fraction(10**300) for each in zip(*chances, strict=True)), default=Fraction(1)
+        (
+            max(each) / min(each) if min(each) > 0 else Fraction(10**300)
+            for each in zip(*chances, strict=True)
+        ),
+        default=Fraction(1),
     )
     claim = _power(epsilon)
     yield exact(
@@ -122,7 +127,11 @@ def examined(
     wholes = [float(sum(each)) for each in chances]
     # Of some laws only a part of the reports can be listed: those are told apart below.
     if len(kinds) <= 600 and all(0.97 < whole < 1.03 for whole in wholes):
-        wrong = [f"the chances for {value} add up to {whole}" for value, whole in zip(values, wholes, strict=True) if whole > 1 + 1e-12]
+        wrong = [
+            f"the chances for {value} add up to {whole}"
+            for value, whole in zip(values, wholes, strict=True)
+            if whole > 1 + 1e-12
+        ]
         yield all_of(f"{subject}: its chances", "they add up to 1", wrong, len(values))
         for value, law, drawn in zip(values, chances, reports, strict=True):
             places = {_key(kind): place for place, kind in enumerate(kinds)}
@@ -132,17 +141,29 @@ def examined(
             listed = [float(chance) for chance in law]
             yield fit(f"{subject}: reports for {value}", counts, [*listed, max(0.0, 1 - sum(listed))])
     # Every bit and every number of a report is among what is looked at.
-    yield told_apart(f"{subject}: reports for {values[0]} and {values[1]}", list(reports[0]), list(reports[1]), float(epsilon))
+    yield told_apart(
+        f"{subject}: reports for {values[0]} and {values[1]}",
+        list(reports[0]),
+        list(reports[1]),
+        float(epsilon),
+    )
     shapes = {(drawn.shape[1:], drawn.dtype.str) for drawn in reports}
     yield exact(
-        f"{subject}: shape and length", "the same for every value", f"{len(shapes)} of them", "any difference", len(shapes) == 1
+        f"{subject}: shape and length",
+        "the same for every value",
+        f"{len(shapes)} of them",
+        "any difference",
+        len(shapes) == 1,
     )
 
 
 def _kinds(reports: NDArray[Any]) -> list[Any]:
     kinds = np.unique(reports, axis=0)
     some = kinds if len(kinds) <= 600 else kinds[np.linspace(0, len(kinds) - 1, 600).astype(int)]
-    return [kind if kind.ndim and kind.dtype == np.float64 else kind if kind.ndim else kind.item() for kind in some]
+    return [
+        kind if kind.ndim and kind.dtype == np.float64 else kind if kind.ndim else kind.item()
+        for kind in some
+    ]
 
 
 def _key(report: Any) -> tuple[float, ...]:
@@ -167,16 +188,38 @@ def poisoning(effort: Effort) -> Iterator[Finding]:
         failures = []
         for sent in (*STRANGE, *([*reports[0], 7] if isinstance(reports[0], list) else [[7]])):
             try:
-                received = Report.from_json(json.dumps({"report": 1, "item": "x", "numbers": reports})).numbers if sent is None else None
+                received = (
+                    Report.from_json(json.dumps({"report": 1, "item": "x", "numbers": reports})).numbers
+                    if sent is None
+                    else None
+                )
                 moved = randomizer.estimate([sent, *reports[1:]] if received is None else received)
                 if not np.abs(moved - honest).max() <= randomizer.influence(people) * (1 + 1e-9):
                     failures.append(f"{sent!r} moves it by {np.abs(moved - honest).max():g}")
             except Exception as error:
                 failures.append(f"{sent!r} is an error: {type(error).__name__}")
-        yield all_of(f"{name}: one made-up report of {people}", "no error, and no more than its influence", failures, len(STRANGE) + 1)
+        yield all_of(
+            f"{name}: one made-up report of {people}",
+            "no error, and no more than its influence",
+            failures,
+            len(STRANGE) + 1,
+        )
 
 
 CHECKS = (
-    Check("randomizers", "Reports of devices", "The exact ratio of every report for every two values, against e^ε; frequencies of reports against their chances; and reports for two values as a black box, bit by bit.", randomizers, tuple(CASES)),
-    Check("poisoning", "Made-up reports", "NaN, infinities, texts, nothing and lists in place of a report: none is an error, and none moves the estimate by more than `influence` states.", poisoning),
+    Check(
+        "randomizers",
+        "Reports of devices",
+        "The exact ratio of every report for every two values, against e^ε; frequencies of reports against "
+        "their chances; and reports for two values as a black box, bit by bit.",
+        randomizers,
+        tuple(CASES),
+    ),
+    Check(
+        "poisoning",
+        "Made-up reports",
+        "NaN, infinities, texts, nothing and lists in place of a report: none is an error, and none moves "
+        "the estimate by more than `influence` states.",
+        poisoning,
+    ),
 )

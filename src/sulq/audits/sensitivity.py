@@ -35,8 +35,8 @@ SCHEMA = Schema(
         "big": Real(0, 1e9),
         "i": Integer(-5, 9),
         "b": Boolean(),
-        "c": Category(["u", "v", "w"]),
-        "d": Category(["no", "yes"], missing="no"),
+        "c": Category(("u", "v", "w")),
+        "d": Category(("no", "yes"), missing="no"),
         "t": Date("2019-12-30", "2024-03-01", drop_missing=True),
     }
 )
@@ -70,24 +70,45 @@ VALUES: dict[str, Node] = {
 
 
 def cells(kind: Kind) -> list[Any]:
-    """Cells that show the extremes of a column: its ends, just beyond and just within, and what is no value."""
+    """The extremes of a column: its ends, just beyond and just within, and what is no value."""
     if isinstance(kind, Real):
         low, high = float(kind.low), float(kind.high)
         near = [math.nextafter(low, high), math.nextafter(high, low), math.nextafter(high, math.inf)]
-        return [low, high, (low + high) / 2, 0.0, -0.0, low - 1, high + 1, math.nan, math.inf, -math.inf, None, 1e308, *near]
+        return [
+            low,
+            high,
+            (low + high) / 2,
+            0.0,
+            -0.0,
+            low - 1,
+            high + 1,
+            math.nan,
+            math.inf,
+            -math.inf,
+            None,
+            1e308,
+            *near,
+        ]
     if isinstance(kind, Integer):
         return [kind.low, kind.high, 0, kind.low - 1, kind.high + 1, 2**62, -(2**62), None]
     if isinstance(kind, Category):
         return [*kind.values, "no such value", "", None]
     if isinstance(kind, Date):
-        ends = [datetime.date(2019, 12, 30), datetime.date(2024, 3, 1), datetime.date(1900, 1, 1), datetime.date(2100, 1, 1)]
+        ends = [
+            datetime.date(2019, 12, 30),
+            datetime.date(2024, 3, 1),
+            datetime.date(1900, 1, 1),
+            datetime.date(2100, 1, 1),
+        ]
         return [*ends, datetime.date(2022, 2, 28), None]
     return [True, False, None]
 
 
 def contributions(schema: Schema, rows: Sequence[Row], parts: Sequence[Node]) -> list[Move]:
     """What each row adds to the sums, in natural units: by the kernel, on a table of that row alone."""
-    source = rows_of(open_source({name: [row[name] for row in rows] for name in rows[0]}, schema, threads=1), "an audit")
+    source = rows_of(
+        open_source({name: [row[name] for row in rows] for name in rows[0]}, schema, threads=1), "an audit"
+    )
     units = [source.scope.number(part).unit for part in parts]
     moves = []
     for place in range(len(rows)):
@@ -107,8 +128,8 @@ def hunted(
 ) -> Iterator[tuple[Neighbours, Fraction, Fraction, Fraction, Fraction]]:
     """For both relations between neighbours: the longest move that was found and the longest that is claimed.
 
-    In the 1-norm, and the square of the 2-norm. Rows are drawn from extreme cells; then the cells of the pair that
-    moves the sums the furthest are changed one by one, for as long as that moves them further.
+    In the 1-norm, and the square of the 2-norm. Rows are drawn from extreme cells; then the cells of the pair
+    that moves the sums the furthest are changed one by one, for as long as that moves them further.
 
     Args:
         schema: what is public about the columns.
@@ -121,25 +142,40 @@ def hunted(
     parts = [part for query in queries for part in query.parts]
     names = {leaf.name for part in parts for leaf in part.leaves().values()}
     pools = {name: cells(schema[name]) for name in schema}
-    rows = [{name: dice.choice(pool) for name, pool in pools.items()} for _ in range(30 if effort == "quick" else 300)]
+    rows = [
+        {name: dice.choice(pool) for name, pool in pools.items()}
+        for _ in range(30 if effort == "quick" else 300)
+    ]
     for measure in (0, 1) if effort == "full" else (0,):
         for _ in range(2 if effort == "quick" else 12):
             moves = contributions(schema, rows, parts)
-            pairs = ((lengths(a, b)[measure], i, j) for i, a in enumerate(moves) for j, b in enumerate(moves[:i]))
+            pairs = (
+                (lengths(a, b)[measure], i, j) for i, a in enumerate(moves) for j, b in enumerate(moves[:i])
+            )
             _, i, j = max(pairs)
-            best = [rows[i], rows[j], max(zip(moves, rows, strict=True), key=lambda each: lengths(each[0])[measure])[1]]
+            best = [
+                rows[i],
+                rows[j],
+                max(zip(moves, rows, strict=True), key=lambda each: lengths(each[0])[measure])[1],
+            ]
             rows = best + [row | {name: cell} for row in best for name in names for cell in pools[name]]
             dice.shuffle(rows)
             rows = best + rows[: 45 if effort == "quick" else 400]
     moves = contributions(schema, rows, parts)
     for neighbours in ("replace", "add-remove"):
         ways: Neighbours = "replace" if neighbours == "replace" else "add-remove"
-        tried = [lengths(a, b) for a in moves for b in moves] if ways == "replace" else [lengths(a) for a in moves]
+        tried = (
+            [lengths(a, b) for a in moves for b in moves]
+            if ways == "replace"
+            else [lengths(a) for a in moves]
+        )
         claims = round_.sensitivity(schema, 1, ways), round_.sensitivity(schema, 2, ways) ** 2
         yield ways, max(a for a, _ in tried), claims[0], max(b for _, b in tried), claims[1]
 
 
-def compared(subject: str, tried: Iterator[tuple[Neighbours, Fraction, Fraction, Fraction, Fraction]]) -> Iterator[Finding]:
+def compared(
+    subject: str, tried: Iterator[tuple[Neighbours, Fraction, Fraction, Fraction, Fraction]]
+) -> Iterator[Finding]:
     """Findings of a hunt."""
     for neighbours, one, claim, square, claim_square in tried:
         root, claim_root = math.sqrt(square), math.sqrt(claim_square)
@@ -169,7 +205,7 @@ def sensitivity(effort: Effort) -> Iterator[Finding]:
 def people(effort: Effort) -> Iterator[Finding]:
     """People with several rows: all rows of one are changed, and nobody else's may move."""
     most = 2
-    schema = Schema({"r": Real(-3.7, 11.2), "c": Category(["u", "v"])}, Unit("who", rows=most))
+    schema = Schema({"r": Real(-3.7, 11.2), "c": Category(("u", "v"))}, Unit("who", rows=most))
     queries = [count(by="c"), total(col("r"))]
     parts, dice = [part for query in queries for part in query.parts], random.Random(3)
     scope_units: list[Fraction] = []
@@ -177,16 +213,23 @@ def people(effort: Effort) -> Iterator[Finding]:
     claim = Round(queries).sensitivity(schema, 1, "replace")
     alone = Round(queries).sensitivity(schema, 1, "add-remove")
     for _ in range(60 if effort == "quick" else 2000):
-        others = [(f"p{dice.randint(1, 4)}", dice.choice(cells(schema["r"])), dice.choice(["u", "v", "x"])) for _ in range(8)]
+        others = [
+            (f"p{dice.randint(1, 4)}", dice.choice(cells(schema["r"])), dice.choice(["u", "v", "x"]))
+            for _ in range(8)
+        ]
         tables = []
         for rows in (0, dice.randint(1, 5), dice.randint(1, 5)):
-            hers = [("ann", dice.choice(cells(schema["r"])), dice.choice(["u", "v", None])) for _ in range(rows)]
+            hers = [
+                ("ann", dice.choice(cells(schema["r"])), dice.choice(["u", "v", None])) for _ in range(rows)
+            ]
             # Her rows stand anywhere among the others', which keep their order.
             merged: list[Any] = list(others)
             for row in hers:
                 merged.insert(dice.randint(0, len(merged)), row)
             columns = list(zip(*merged, strict=True))
-            source = open_source({"who": list(columns[0]), "r": list(columns[1]), "c": list(columns[2])}, schema, threads=1)
+            source = open_source(
+                {"who": list(columns[0]), "r": list(columns[1]), "c": list(columns[2])}, schema, threads=1
+            )
             scope_units = [source.scope.number(part).unit for part in parts]
             sums = source.sums(parts)
             tables.append([int(x) * unit for each, unit in zip(sums, scope_units, strict=True) for x in each])
@@ -196,10 +239,17 @@ def people(effort: Effort) -> Iterator[Finding]:
         furthest = max(furthest, moved)
         if moved > claim or added > alone:
             failures.append(f"a person moves the sums by {float(max(moved, added)):g}")
-    yield all_of(f"a person with any rows, of whom {most} count", f"moves of {float(claim):g} and {float(alone):g} at most (furthest: {float(furthest):g})", failures, tried)
+    yield all_of(
+        f"a person with any rows, of whom {most} count",
+        f"moves of {float(claim):g} and {float(alone):g} at most (furthest: {float(furthest):g})",
+        failures,
+        tried,
+    )
 
 
-def user_function(subject: str, node: Node, schema: Schema | Mapping[str, Kind], effort: Effort) -> Iterator[Finding]:
+def user_function(
+    subject: str, node: Node, schema: Schema | Mapping[str, Kind], effort: Effort
+) -> Iterator[Finding]:
     """A row expression or row function of somebody else's, against the facts that it states."""
     known_schema = schema if isinstance(schema, Schema) else Schema(schema)
     make: Callable[[Node], Query] = total
@@ -207,6 +257,19 @@ def user_function(subject: str, node: Node, schema: Schema | Mapping[str, Kind],
 
 
 CHECKS = (
-    Check("sensitivity", "How far one row moves a sum", "Rows of extreme cells (bounds, just beyond them, NaN, infinities, nothing) are improved step by step against the claimed sensitivity of every kind of expression, in both norms and for both relations.", sensitivity),
-    Check("people", "How far one person moves a sum", "A person's rows are added, changed and put anywhere in small tables: the sums may move by what is claimed for a person, and no further.", people),
+    Check(
+        "sensitivity",
+        "How far one row moves a sum",
+        "Rows of extreme cells (bounds, just beyond them, NaN, infinities, nothing) are improved step by "
+        "step against the claimed sensitivity of every kind of expression, in both norms and for both "
+        "relations.",
+        sensitivity,
+    ),
+    Check(
+        "people",
+        "How far one person moves a sum",
+        "A person's rows are added, changed and put anywhere in small tables: the sums may move by what is "
+        "claimed for a person, and no further.",
+        people,
+    ),
 )

@@ -1,4 +1,4 @@
-"""Bounds on chances from counts, with nothing approximated: Clopper and Pearson's, and what follows from them."""
+"""Bounds on chances from counts, with nothing approximated: Clopper and Pearson's."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def at_most(hits: int, tries: int, alarm: float = ALARM) -> float:
 
 
 def loss_at_least(often: int, seldom: int, tries: int, delta: float = 0.0, alarm: float = ALARM) -> float:
-    """What is lost at least by an event: ln((p − δ)/q), with bounds on both chances that miss by `alarm` in all.
+    """What is lost at least by an event: ln((p − δ)/q), with bounds that miss by `alarm` in all.
 
     Args:
         often: how often the event came of one table.
@@ -83,7 +83,9 @@ def loss_at_least(often: int, seldom: int, tries: int, delta: float = 0.0, alarm
     return math.log(p / q) if p > 0 else -math.inf
 
 
-def detectable_loss(seldom: int, tries: int, claimed: float, delta: float = 0.0, alarm: float = ALARM) -> float:
+def detectable_loss(
+    seldom: int, tries: int, claimed: float, delta: float = 0.0, alarm: float = ALARM
+) -> float:
     """The smallest loss in an event as rare as this on one table that would have been found with even odds.
 
     >>> round(detectable_loss(100, 1000, claimed=1), 2)
@@ -104,7 +106,7 @@ def detectable_loss(seldom: int, tries: int, claimed: float, delta: float = 0.0,
 
 
 def fit(subject: str, counts: Sequence[int], chances: Sequence[float], alarm: float = ALARM) -> Finding:
-    """Whether counts are as frequent as a law says: every outcome, and every beginning of the list of outcomes.
+    """Whether counts are as frequent as a law says: every outcome, and every beginning of their list.
 
     Bounds of Clopper and Pearson on each frequency, all of which hold at once but for a chance of `alarm`.
 
