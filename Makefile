@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # The tests start many interpreters: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve-demo test test-all browser postgres spark suite lint docs bench clean
+.PHONY: demo serve-demo test test-all browser postgres spark suite lint docs bench mutants clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -73,6 +73,11 @@ docs: $(VENV)/.ready
 	@echo "· the documentation as a site, with a warning for a broken link an error"
 	@$(BIN)/mkdocs build --strict
 	@echo "· open site/index.html; to search it, run $(BIN)/python -m http.server --directory site"
+
+# Each planted fault is run against what should catch it, in a copy of the tree: mutants/faults.toml.
+mutants: $(VENV)/.ready
+	@echo "· planted faults, two at a time (half an hour)"
+	@$(BIN)/python mutants/run.py
 
 PEERS := benchmarks/peers/.venv
 

@@ -205,7 +205,7 @@ def sensitivity(effort: Effort) -> Iterator[Finding]:
 def people(effort: Effort) -> Iterator[Finding]:
     """People with several rows: all rows of one are changed, and nobody else's may move."""
     most = 2
-    schema = Schema({"r": Real(-3.7, 11.2), "c": Category(("u", "v"))}, Unit("who", rows=most))
+    schema = Schema({"r": Real(4, 11.2), "c": Category(("u", "v"))}, Unit("who", rows=most))
     queries = [count(by="c"), total(col("r"))]
     parts, dice = [part for query in queries for part in query.parts], random.Random(3)
     scope_units: list[Fraction] = []

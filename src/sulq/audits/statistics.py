@@ -31,8 +31,8 @@ def tail(hits: int, tries: int, chance: float) -> float:
     """
     if hits <= 0:
         return 1.0
-    if chance <= 0 or chance >= 1:
-        return float(chance >= 1)
+    if chance <= 0 or chance >= 1 or hits > tries:
+        return float(chance >= 1 and hits <= tries)
     # Above the mean terms fall; more than 14 deviations further on, they are below e^-90 of the first.
     last = tries if hits <= chance * tries else min(tries, hits + 100 + 14 * math.isqrt(tries))
     k = np.arange(hits, last + 1)
