@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-JOBS = 2
+JOBS = int(os.environ.get("MUTANTS_JOBS", "2"))
 BESIDE = (
     "tests",
     "docs",

@@ -146,7 +146,7 @@ def black_box(
     listed = (
         [("the two tables", data[0], data[1])] if isinstance(data, list) else list(pairs(data, neighbours))
     )
-    words, one, other = _most_telling(box, listed, epsilon, delta, max(100, runs // 5))
+    words, one, other = _most_telling(box, listed, epsilon, delta, max(100, runs // 10))
     said = [[safely(box, table) for _ in range(runs)] for table in (one, other)]
     finding = told_apart(f"{name}: {words}", said[0], said[1], epsilon, delta, alarm)
     return replace(finding, measured=f"{finding.measured} [{words}]")

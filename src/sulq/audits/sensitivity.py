@@ -212,7 +212,7 @@ def people(effort: Effort) -> Iterator[Finding]:
     failures, tried, furthest = [], 0, Fraction(0)
     claim = Round(queries).sensitivity(schema, 1, "replace")
     alone = Round(queries).sensitivity(schema, 1, "add-remove")
-    for _ in range(60 if effort == "quick" else 2000):
+    for _ in range(25 if effort == "quick" else 2000):
         others = [
             (f"p{dice.randint(1, 4)}", dice.choice(cells(schema["r"])), dice.choice(["u", "v", "x"]))
             for _ in range(8)
