@@ -13,7 +13,7 @@ import pytest
 import sulq
 import sulq.local
 import sulq.privacy
-from sulq.audits import catalogue, laws, learners, ledger_faults
+from sulq.audits import catalogue, curators, learners, ledger_faults
 from sulq.audits.attacks import attacks
 from sulq.audits.catalogue import CHECKS, Examined, audited, examine, named
 from sulq.audits.findings import exact
@@ -94,8 +94,8 @@ def test_the_check_of_noise_notices_half_of_it(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         DiscreteLaplace, "sample", lambda self, size: draw(DiscreteLaplace(self.scale / 2), size)
     )
-    broken = [finding.subject for finding in laws.noise("quick") if not finding.holds]
-    assert any("draws" in subject for subject in broken)
+    broken = [finding.subject for finding in curators.answers("quick") if not finding.holds]
+    assert any("noise of answer" in subject for subject in broken)
 
 
 def test_the_check_of_the_ledger_notices_a_charge_after_the_look(monkeypatch: pytest.MonkeyPatch) -> None:

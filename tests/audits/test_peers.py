@@ -46,4 +46,5 @@ def test_the_private_eigenvectors_of_diffprivlib_follow_another_law() -> None:
 @long
 def test_the_private_eigenvectors_of_opendp_follow_another_law() -> None:
     pytest.importorskip("opendp")
+    pytest.importorskip("randomgen", reason="OpenDP draws its eigenvectors with it")
     assert not sulq.audit(opendp_eigenvector(1, ROWS, COLUMNS), 1, axes(), runs=2500, alarm=1e-4).holds

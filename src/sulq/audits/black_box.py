@@ -172,6 +172,24 @@ def _chosen(
     return best
 
 
+def _tested(
+    names: Sequence[str],
+    ones: NDArray[np.float64],
+    others: NDArray[np.float64],
+    half: int,
+    delta: float,
+    scale: Scale,
+) -> list[tuple[str, int, int, int]]:
+    """Events chosen on the first half, one for each direction, and how often they came in the second."""
+    tests = []
+    for one, other in ((ones, others), (others, ones)):
+        event = _chosen(names, one[:half], other[:half], delta, scale)
+        if event is not None:
+            counts = [int(event.holds(rows[half : 2 * half], scale).sum()) for rows in (one, other)]
+            tests.append((event.name, counts[0], counts[1], half))
+    return tests
+
+
 def told_apart(
     subject: str,
     first: Sequence[Any],
@@ -200,17 +218,18 @@ def told_apart(
     ones, others = rows[: len(first)], rows[len(first) :]
     half = min(len(ones), len(others)) // 2
     scale = Scale.of(rows[np.r_[0:half, len(ones) : len(ones) + half]]) if half else None
-    worst, power, event_name = -math.inf, math.inf, "no event"
-    for one, other in ((ones, others), (others, ones)):
-        event = None if scale is None else _chosen(names, one[:half], other[:half], delta, scale)
-        if event is None or scale is None:
-            continue
-        tested, against = one[half : 2 * half], other[half : 2 * half]
-        often, seldom = int(event.holds(tested, scale).sum()), int(event.holds(against, scale).sum())
-        loss = loss_at_least(often, seldom, half, delta, alarm / 2)
-        power = min(power, detectable_loss(seldom, half, epsilon, delta, alarm / 2))
+    tests = [] if scale is None else _tested(names, ones, others, half, delta, scale)
+    if len(tests) == 2:
+        # If ε holds for both events it holds for their sum, of which there are twice as many tries. Clopper
+        # and Pearson's bounds hold for tries of two different chances, too (Hoeffding, 1956).
+        (first, a, b, _), (other, c, d, _) = tests
+        tests.append((f"{first}, or the other way round {other}", a + c, b + d, 2 * half))
+    worst, power, event_name, each = -math.inf, math.inf, "no event", alarm / 3
+    for name, often, seldom, tries in tests:
+        loss = loss_at_least(often, seldom, tries, delta, each)
+        power = min(power, detectable_loss(seldom, tries, epsilon, delta, each))
         if loss > worst:
-            worst, event_name = loss, f"{event.name} ({often:,} and {seldom:,} times of {half:,})"
+            worst, event_name = loss, f"{name} ({often:,} and {seldom:,} times of {tries:,})"
     promise = f"ε = {epsilon:g}" if not delta else f"ε = {epsilon:g}, δ = {delta:g}"
     measured = (
         f"ε ≥ {max(worst, 0):.3g} by {event_name}" if worst > -math.inf else "nothing tells the tables apart"
@@ -226,5 +245,5 @@ def power_of(tries: int, epsilon: float, delta: float = 0.0, alarm: float = ALAR
     if tries == 0:
         return "nothing: there were no runs"
     rarities = (max(1, int(tries * share)) for share in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3))
-    best = min(detectable_loss(seldom, tries, epsilon, delta, alarm / 2) for seldom in rarities)
+    best = min(detectable_loss(seldom, tries, epsilon, delta, alarm / 3) for seldom in rarities)
     return f"ε ≥ {best:.3g} in an event that is rare enough" if best < math.inf else "nothing: too few runs"

@@ -1,8 +1,8 @@
 """Mechanisms of other libraries, as the audit takes them: diffprivlib and OpenDP, where they are installed.
 
 Each function makes a black box: a table in, and what the library publishes about it out. What a model of
-diffprivlib publishes is its attributes. `spent_by_parts` follows one level further down: which of the library's
-own mechanisms a model uses, on two neighbouring tables, and what they lose together.
+diffprivlib publishes is its attributes. `spent_by_parts` follows one level further down: which of the
+library's own mechanisms a model uses, on two neighbouring tables, and what they lose together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PUBLISHED = (
     "classes_",
     "coef_",
 )
-"""The attributes of a fitted model that stand for it; scores and labels of the rows it was fitted to do not."""
+"""The attributes of a fitted model that stand for it; labels of the rows it was fitted to do not."""
 
 
 def fitted(make: Callable[[], Any]) -> Box:
@@ -96,8 +96,8 @@ def spent_by_parts(make: Callable[[], Any], one: Any, other: Any, claimed: float
     """What the mechanisms inside of a model of diffprivlib lose together, between two neighbouring tables.
 
     The model is fitted to the first table, and what its mechanisms are given and say is kept. Then it is
-    fitted to the second, where they say the same again. A mechanism of scale sensitivity/ε loses |difference|/scale
-    at most; one that is used for one table only tells them apart for good.
+    fitted to the second, where they say the same again. A mechanism of scale sensitivity/ε loses
+    |difference|/scale at most; one that is used for one table only tells them apart for good.
 
     Args:
         make: makes the model, with a fixed `random_state`, so that both begin alike.
