@@ -2,7 +2,7 @@
 
 A fault is a text in a file of sulq and what stands there instead (`faults.toml`). The tree is copied, the
 fault is planted, and what should catch it is run: a check of `sulq audit`, which has to fail and to be named,
-or tests. A fault whose text no longer stands in its file exactly once is an error: the catalogue has to follow
+or tests. A fault whose text no longer stands in its file exactly once is an error: the catalogue follows
 the code. A fault that changes no behaviour says so (`survives`), and why.
 
     python mutants/run.py                 all faults, two at a time

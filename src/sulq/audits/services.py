@@ -224,7 +224,7 @@ def timing(effort: Effort) -> Iterator[Finding]:
     running = _running(FIRST, a=_curator(True, slow=True), b=_curator(False))
     with running as (client, _), ThreadPoolExecutor(8) as pool:
         slow, quick = (sorted(pool.map(partial(took, client, name), range(runs))) for name in ("a", "b"))
-        # One after the other, and answered from the ledger: the quickest that there are, on a busy machine too.
+        # One after the other, and from the ledger: the quickest that there are, on a busy machine too.
         stored = [took(client, "b", 0) for _ in range(10)]
     early = min(slow[0], quick[0], *stored)
     yield exact(
