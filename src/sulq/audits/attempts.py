@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.sensitivity import SCHEMA, VALUES, cells
 from sulq.oracles.curator import Curator
 from sulq.queries.expressions import col
@@ -32,7 +32,7 @@ def refusal(work: Callable[[], Any]) -> str | None:
     return None
 
 
-def floating_point(effort: Effort) -> Iterator[Finding]:
+def floating_point(effort: Effort) -> Iterator[AuditFinding]:
     """Are all answers possible whatever the truth is, and are sums exact?"""
     answers: list[set[Fraction]] = []
     for value in (0.1, 0.7):
@@ -91,7 +91,7 @@ def floating_point(effort: Effort) -> Iterator[Finding]:
     )
 
 
-def errors(effort: Effort) -> Iterator[Finding]:
+def errors(effort: Effort) -> Iterator[AuditFinding]:
     """Does any cell raise an error, or make an answer that is no number?"""
     failures, tried = [], 0
     plain = {name: cells(SCHEMA[name])[0] for name in SCHEMA}
@@ -144,7 +144,7 @@ def _asked(curator: Curator, round_: str, run: str) -> Any:
     return curator.ask(Round.from_json(round_), run)
 
 
-def free_paths(effort: Effort) -> Iterator[Finding]:
+def free_paths(effort: Effort) -> Iterator[AuditFinding]:
     """Is anything told for nothing?"""
     looked: list[str] = []
     source = open_source({"x": [1.0, 2.0], "b": [True, False]}, {"x": Real(0, 9), "b": Boolean()}, threads=1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.audits.findings import ALARM, Finding
+from sulq.audits.findings import ALARM, AuditFinding
 from sulq.audits.statistics import detectable_loss, loss_at_least
 
 DEEPEST = 8
@@ -98,7 +98,7 @@ class Event:
     mark: float
     above: bool
 
-    def holds(self, rows: NDArray[np.float64], scale: Scale) -> NDArray[np.bool_]:
+    def holds(self, rows: NDArray[np.float64], scale: AnswerScale) -> NDArray[np.bool_]:
         numbers = (
             scale.features(rows) @ np.array(self.weights) if self.column is None else rows[:, self.column]
         )
@@ -106,14 +106,14 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Scale:
+class AnswerScale:
     """Where the numbers of the answers lie, so that they can be weighed against each other."""
 
     middle: NDArray[np.float64]
     width: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rows: NDArray[np.float64]) -> Scale:
+    def of(cls, rows: NDArray[np.float64]) -> AnswerScale:
         low, middle, high = np.quantile(rows, [0.1, 0.5, 0.9], axis=0)
         width = np.where(high > low, high - low, 1.0)
         return cls(middle, width)
@@ -137,7 +137,7 @@ def _weights(features: NDArray[np.float64], is_first: NDArray[np.bool_]) -> NDAr
 
 
 def _candidates(
-    names: Sequence[str], first: NDArray[np.float64], second: NDArray[np.float64], scale: Scale
+    names: Sequence[str], first: NDArray[np.float64], second: NDArray[np.float64], scale: AnswerScale
 ) -> Iterator[Event]:
     both = np.concatenate([first, second])
     places = np.linspace(0.01, 0.99, MARKS)
@@ -160,7 +160,11 @@ def _candidates(
 
 
 def _chosen(
-    names: Sequence[str], one: NDArray[np.float64], other: NDArray[np.float64], delta: float, scale: Scale
+    names: Sequence[str],
+    one: NDArray[np.float64],
+    other: NDArray[np.float64],
+    delta: float,
+    scale: AnswerScale,
 ) -> Event | None:
     """The event that shows the largest loss for certain, on this half of the runs."""
     best, most = None, -math.inf
@@ -178,7 +182,7 @@ def _tested(
     others: NDArray[np.float64],
     half: int,
     delta: float,
-    scale: Scale,
+    scale: AnswerScale,
 ) -> list[tuple[str, int, int, int]]:
     """Events chosen on the first half, one for each direction, and how often they came in the second."""
     tests = []
@@ -197,7 +201,7 @@ def told_apart(
     epsilon: float,
     delta: float = 0.0,
     alarm: float = ALARM,
-) -> Finding:
+) -> AuditFinding:
     """Whether answers about two neighbouring tables are as alike as ε and δ promise.
 
     Args:
@@ -217,7 +221,7 @@ def told_apart(
     names, rows = laid_out([*first, *second])
     ones, others = rows[: len(first)], rows[len(first) :]
     half = min(len(ones), len(others)) // 2
-    scale = Scale.of(rows[np.r_[0:half, len(ones) : len(ones) + half]]) if half else None
+    scale = AnswerScale.of(rows[np.r_[0:half, len(ones) : len(ones) + half]]) if half else None
     tests = [] if scale is None else _tested(names, ones, others, half, delta, scale)
     if len(tests) == 2:
         # If ε holds for both events it holds for their sum, of which there are twice as many tries. Clopper
@@ -237,7 +241,7 @@ def told_apart(
     power_words = (
         f"ε ≥ {power:.3g} in an event as rare" if power < math.inf else power_of(half, epsilon, delta, alarm)
     )
-    return Finding(subject, promise, measured, power_words, worst <= epsilon, 1 - alarm, worst)
+    return AuditFinding(subject, promise, measured, power_words, worst <= epsilon, 1 - alarm, worst)
 
 
 def power_of(tries: int, epsilon: float, delta: float = 0.0, alarm: float = ALARM) -> str:

@@ -24,7 +24,7 @@ from sulq.audits import (
     sensitivity,
     services,
 )
-from sulq.audits.findings import Check, Effort, Finding, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, exact
 from sulq.errors import SulqError
 from sulq.reporting import Progress
 
@@ -58,7 +58,7 @@ class Examined:
     """
 
     check: str
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     seconds: float
 
     @property
@@ -108,7 +108,7 @@ def examine(name: str, effort: Effort = "quick") -> Examined:
     True
     """
     begun = time.monotonic()
-    findings: list[Finding] = []
+    findings: list[AuditFinding] = []
     try:
         findings.extend(CHECKS[name].run(effort))
     except Exception as error:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sulq.audits.black_box import power_of
-from sulq.audits.findings import ALARM, Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import ALARM, AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.laws import SLACK, draws
 from sulq.audits.statistics import fit, loss_at_least
 from sulq.privacy import many_candidates
@@ -23,7 +23,7 @@ from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selecti
 from sulq.queries.query import Neighbours
 
 
-def selection(effort: Effort) -> Iterator[Finding]:
+def selection(effort: Effort) -> Iterator[AuditFinding]:
     """Choices: their laws on all small lists of scores and all neighbours, and what is chosen."""
     kinds: list[type[ExponentialMechanism] | type[PermuteAndFlip]] = [ExponentialMechanism, PermuteAndFlip]
     for kind, monotone in itertools.product(kinds, (False, True)):
@@ -84,7 +84,7 @@ def _by_definition(mechanism: Selection, scores: Sequence[int]) -> list[float]:
     return chances
 
 
-def parity(effort: Effort) -> Iterator[Finding]:
+def parity(effort: Effort) -> Iterator[AuditFinding]:
     """The parity mechanism on all tables of two rows of one bit: every answer and neighbour, from runs."""
     runs = 4000 if effort == "quick" else 60_000
     rows = [(x, y) for x in (0, 1) for y in (0, 1)]
@@ -104,7 +104,7 @@ def parity(effort: Effort) -> Iterator[Finding]:
             for said in ("⊥", "0", "1")
         }
         worst = max(losses, key=lambda each: losses[each])
-        yield Finding(
+        yield AuditFinding(
             f"parity, {len(laws)} small tables and their neighbours ({neighbours})",
             f"ε = {float(mechanism.epsilon):g}",
             f"ε ≥ {max(0.0, losses[worst]):.3g} by the answer {worst[0]} for {worst[1]} and {worst[2]}",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import sulq.privacy.calibration as calibrations
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP, cost_of_pure
 from sulq.privacy.conversion import delta_of, epsilon_of, rho_of
@@ -86,7 +86,7 @@ def _loss(terms: Terms, sums: Sequence[SumFacts], contests: Sequence[Contest], u
     return sum([*noisy, *chosen], Fraction(0))
 
 
-def calibration(effort: Effort) -> Iterator[Finding]:
+def calibration(effort: Effort) -> Iterator[AuditFinding]:
     """Random rounds under every calibration."""
     dice = random.Random(22)
     tight: list[calibrations.Calibration] = [
@@ -128,7 +128,7 @@ def calibration(effort: Effort) -> Iterator[Finding]:
     yield from _papers()
 
 
-def _papers() -> Iterator[Finding]:
+def _papers() -> Iterator[AuditFinding]:
     """The SuLQ paper's own calibrations: T answers, each moved by its reach, have noise for all of them."""
     for promised in (SulqLaplace(1, 100), SulqGaussian(1, "1e-6", 100)):
         facts = SumFacts(Fraction(1, 4), 2, Fraction(6), Fraction(18), Fraction(3), Fraction(3), Fraction(1))
@@ -149,7 +149,7 @@ def _papers() -> Iterator[Finding]:
         )
 
 
-def conversion(effort: Effort) -> Iterator[Finding]:
+def conversion(effort: Effort) -> Iterator[AuditFinding]:
     """What a ρ means in (ε, δ): the δ of exact Gaussian noise, summed, never beats the claim."""
     for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-5), (4.0, 1e-9), (0.5, 0.01)):
         rho = rho_of(epsilon, delta)

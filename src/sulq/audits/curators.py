@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sulq.audits.black_box import told_apart
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.laws import tally, weight_of
 from sulq.audits.statistics import fit
 from sulq.audits.transcripts import losses
@@ -51,7 +51,7 @@ def tiny(table: Sequence[tuple[str, bool]]) -> Source:
     return open_source(columns, TINY, threads=1)
 
 
-def curator(effort: Effort) -> Iterator[Finding]:
+def curator(effort: Effort) -> Iterator[AuditFinding]:
     """All tables of up to two rows (three, with more effort) and all of their neighbours."""
     for neighbours in ("replace", "add-remove"):
         way: Neighbours = "replace" if neighbours == "replace" else "add-remove"
@@ -94,7 +94,7 @@ def _contains(many: Sequence[Any], few: Sequence[Any]) -> bool:
     return _differ(few, many) == 0
 
 
-def answers(effort: Effort) -> Iterator[Finding]:
+def answers(effort: Effort) -> Iterator[AuditFinding]:
     """What comes out, less the truth: many cells of one table are as many draws of the noise."""
     cells = 20_000 if effort == "quick" else 400_000
     source = open_source(
@@ -120,7 +120,7 @@ def answers(effort: Effort) -> Iterator[Finding]:
             float(np.corrcoef(drawn[0][1:], drawn[0][:-1])[0, 1]),
         )
         bound = 6.5 / math.sqrt(cells)
-        yield Finding(
+        yield AuditFinding(
             f"noise under {words}: one answer and the next",
             "independent",
             f"correlations of {difference[0]:.3f} and {difference[1]:.3f}",
@@ -149,7 +149,7 @@ def _law(noise: Noise, errors: list[int]) -> tuple[list[int], list[float]]:
     return counts, [*chances, max(0.0, 1 - math.fsum(chances))]
 
 
-def crowd(effort: Effort) -> Iterator[Finding]:
+def crowd(effort: Effort) -> Iterator[AuditFinding]:
     """A crowd of one person, over and over; who is asked; and what a report costs."""
     runs = 1500 if effort == "quick" else 60_000
     people = [open_source({"sick": [sick]}, {"sick": Boolean()}, threads=1) for sick in (True, False)]

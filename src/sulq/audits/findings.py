@@ -14,7 +14,7 @@ ALARM = 1e-9
 
 
 @dataclass(frozen=True)
-class Finding:
+class AuditFinding:
     """One claim, and what came of trying to break it.
 
     Args:
@@ -71,16 +71,16 @@ class Check:
     name: str
     title: str
     how: str
-    run: Callable[[Effort], Iterable[Finding]]
+    run: Callable[[Effort], Iterable[AuditFinding]]
     covers: tuple[str, ...] = ()
 
 
-def exact(subject: str, claimed: str, measured: str, detectable: str, holds: bool) -> Finding:
+def exact(subject: str, claimed: str, measured: str, detectable: str, holds: bool) -> AuditFinding:
     """A finding in which nothing is left to chance."""
-    return Finding(subject, claimed, measured, detectable, bool(holds))
+    return AuditFinding(subject, claimed, measured, detectable, bool(holds))
 
 
-def all_of(subject: str, claimed: str, failures: Sequence[str], tried: int) -> Finding:
+def all_of(subject: str, claimed: str, failures: Sequence[str], tried: int) -> AuditFinding:
     """A finding about many cases, each of which must hold.
 
     Args:

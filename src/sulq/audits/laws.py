@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.statistics import fit
 from sulq.privacy.coins import Coin, geometric, outlives, reaches, shuffled, toss, uniform
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
@@ -34,7 +34,7 @@ def tally(drawn: Iterable[Any], outcomes: Sequence[Any]) -> list[int]:
     return [*counts, sum(seen.values()) - sum(counts)]
 
 
-def coins(effort: Effort) -> Iterator[Finding]:
+def coins(effort: Effort) -> Iterator[AuditFinding]:
     """Biases to the last digit, and tosses."""
     wrong, tried = [], 0
     for heads, tails, exponent, bits in itertools.product(
@@ -90,7 +90,7 @@ def _power(exponent: Fraction, bits: int) -> Fraction:
     return total
 
 
-def noise(effort: Effort) -> Iterator[Finding]:
+def noise(effort: Effort) -> Iterator[AuditFinding]:
     """The two laws of noise: what neighbours lose, tails, and draws."""
     laws: list[Noise] = [
         DiscreteLaplace(Fraction(1, 2)),
@@ -136,7 +136,7 @@ def weight_of(law: Noise, k: int) -> float:
     )
 
 
-def _losses(name: str, law: Noise, reach: int) -> Iterator[Finding]:
+def _losses(name: str, law: Noise, reach: int) -> Iterator[AuditFinding]:
     for moved in (1, 3):
         if isinstance(law, DiscreteLaplace):
             claim = float(law.epsilon(moved))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from sulq.audits.black_box import safely, told_apart
-from sulq.audits.findings import Check, Effort, Finding, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, exact
 from sulq.audits.transcripts import Recorded, losses
 from sulq.classes.boolean import Conjunctions
 from sulq.learners.additive import Additive
@@ -127,7 +127,7 @@ def neighbouring(neighbours: Neighbours, seed: int) -> tuple[Rows, Rows]:
     return [*shared, one], [*shared, other] if neighbours == "replace" else shared
 
 
-def transcripts(effort: Effort) -> Iterator[Finding]:
+def transcripts(effort: Effort) -> Iterator[AuditFinding]:
     """Every learner under every kind of budget and both relations: its charges cover its losses."""
     seeds = range(1, 2 if effort == "quick" else 12)
     for name, case in CASES.items():
@@ -179,7 +179,7 @@ QUICK = {"Table": 500}
 """How often a learner is run on each of two tables, where time is short."""
 
 
-def learners(effort: Effort) -> Iterator[Finding]:
+def learners(effort: Effort) -> Iterator[AuditFinding]:
     """What learners say, run after run, of two tables that differ in one row."""
     for name, case in CASES.items():
         runs = QUICK.get(name, 0) if effort == "quick" else 6000
@@ -187,7 +187,7 @@ def learners(effort: Effort) -> Iterator[Finding]:
             yield black_box(name, case.make(), runs)
 
 
-def black_box(name: str, learner: Learner[Any], runs: int) -> Finding:
+def black_box(name: str, learner: Learner[Any], runs: int) -> AuditFinding:
     """A learner under ε = 1, on tables of few rows, where one row counts for much."""
     one, other = neighbouring("replace", 1)
     sources = [table(rows[-6:]) for rows in (one, other)]

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.ledgers import FORKS, child, ending, opened
 from sulq.errors import SulqError
 from sulq.ledger.ledger import Ledger
@@ -22,7 +22,7 @@ from sulq.schema import Boolean
 from sulq.sources.opening import open as open_source
 
 
-def faults(effort: Effort) -> Iterator[Finding]:
+def faults(effort: Effort) -> Iterator[AuditFinding]:
     """The order of charge, look and answer; failures in between; copies and forks; changed lines."""
     order: list[str] = []
     ledger = opened(None, 1)
@@ -110,7 +110,7 @@ def faults(effort: Effort) -> Iterator[Finding]:
     yield from _charge_before_look()
 
 
-def _tampered() -> Iterator[Finding]:
+def _tampered() -> Iterator[AuditFinding]:
     """Every line of a ledger's file is changed or deleted: verification must notice."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "changed.ledger")
@@ -162,7 +162,7 @@ def _sound(path: Path, seal: str) -> bool:
         return False
 
 
-def _charge_before_look() -> Iterator[Finding]:
+def _charge_before_look() -> Iterator[AuditFinding]:
     """A curator whose source fails: the charge stays, nothing is told, and a second try is not charged."""
     source = open_source({"sick": [True, False]}, {"sick": Boolean()}, threads=1)
     curator = source.curator(epsilon=1, ledger=":memory:")

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.errors import BudgetError
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import JSON
@@ -29,7 +29,7 @@ def opened(path: Path | None, total: int) -> Ledger:
     return Ledger(path, "epsilon", Fraction(total), FACTS)
 
 
-def races(effort: Effort) -> Iterator[Finding]:
+def races(effort: Effort) -> Iterator[AuditFinding]:
     """Many who see budget left at once: no more is released than there is."""
     failures, heats = [], 3 if effort == "quick" else 100
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def races(effort: Effort) -> Iterator[Finding]:
     yield all_of("10 processes and a budget for 5", "5 answers", failures, heats)
 
 
-def kills(effort: Effort) -> Iterator[Finding]:
+def kills(effort: Effort) -> Iterator[AuditFinding]:
     """Processes that are killed at any moment: every answer that came out is in the ledger, and paid."""
     if not FORKS:
         yield exact("kills", "charges cover answers", "not tried: this system does not fork", "nothing", True)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from sulq.audits.black_box import safely, told_apart
-from sulq.audits.findings import ALARM, Finding, exact
+from sulq.audits.findings import ALARM, AuditFinding, exact
 from sulq.audits.randomizers import examined
 from sulq.audits.sensitivity import user_function
 from sulq.audits.tables import Pair, pairs
@@ -46,7 +46,7 @@ class Audit:
     holds: a coin: claimed fair; found fair; detectable any difference
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
 
     @property
     def holds(self) -> bool:
@@ -54,7 +54,7 @@ class Audit:
         return all(finding.holds for finding in self.findings)
 
     @property
-    def violations(self) -> tuple[Finding, ...]:
+    def violations(self) -> tuple[AuditFinding, ...]:
         """The findings in which a claim does not hold."""
         return tuple(finding for finding in self.findings if not finding.holds)
 
@@ -135,7 +135,7 @@ def audit(
 
 def black_box(
     box: Callable[[Any], Any], promised: Budget, data: Any, neighbours: Neighbours, runs: int, alarm: float
-) -> Finding:
+) -> AuditFinding:
     """The pair of neighbouring tables that tells the most, found with some runs and tested with others."""
     if data is None:
         raise QueryError(
@@ -172,7 +172,7 @@ def _by_rounds(
     schema: Any,
     neighbours: Neighbours,
     ask: Round | None,
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     if not isinstance(data, Sequence) or len(data) != 2:
         raise QueryError(
             "a learner or curator is audited on data: two neighbouring tables, as columns by name"
@@ -212,7 +212,7 @@ def _by_rounds(
 
 def _service(
     url: str, promised: Budget, data: Any, key: str | None, ask: Round | None, runs: int, alarm: float
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     if ask is None or not isinstance(data, Sequence) or len(data) != 2:
         raise QueryError(
             "a service is audited with two data sets that are neighbours, and a round: data=(A, B), "

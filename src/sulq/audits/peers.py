@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sulq.audits.findings import Finding, exact
+from sulq.audits.findings import AuditFinding, exact
 
 Box = Callable[[Any], Any]
 PUBLISHED = (
@@ -92,7 +92,7 @@ def opendp_eigenvector(epsilon: float, rows: int, columns: int) -> Box:
     return box
 
 
-def spent_by_parts(make: Callable[[], Any], one: Any, other: Any, claimed: float) -> Finding:
+def spent_by_parts(make: Callable[[], Any], one: Any, other: Any, claimed: float) -> AuditFinding:
     """What the mechanisms inside of a model of diffprivlib lose together, between two neighbouring tables.
 
     The model is fitted to the first table, and what its mechanisms are given and say is kept. Then it is

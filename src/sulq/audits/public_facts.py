@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sulq.audits.attempts import refusal
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.sensitivity import cells
 from sulq.local.item import item_of
 from sulq.oracles.curator import Curator
@@ -28,7 +28,7 @@ from sulq.sources.rows import rows_of
 from sulq.sources.source import Source
 
 
-def public_facts(effort: Effort) -> Iterator[Finding]:
+def public_facts(effort: Effort) -> Iterator[AuditFinding]:
     """Bounds, bins, the number of rows, and which neighbours are meant."""
     wrong = [
         (lambda: Real(0, math.inf)),
@@ -144,7 +144,7 @@ def _curator(rows: dict[str, Any], unit: Unit | None, neighbours: Any, truncate:
     return source.curator(epsilon=1, neighbours=neighbours, truncate=truncate, ledger=":memory:")
 
 
-def rereading(effort: Effort) -> Iterator[Finding]:
+def rereading(effort: Effort) -> Iterator[AuditFinding]:
     """A file that changes while it is open, and a fork that would draw the same noise."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "people.csv")
@@ -201,7 +201,7 @@ def rereading(effort: Effort) -> Iterator[Finding]:
     )
 
 
-def devices(effort: Effort) -> Iterator[Finding]:
+def devices(effort: Effort) -> Iterator[AuditFinding]:
     """Does a device report beyond its ε, for another schema, or with more than its report?"""
     from sulq.local.device import Device
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.audits.black_box import told_apart
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.statistics import fit
 from sulq.local.blocks import DesignResponse
 from sulq.local.coordinates import CoordinateReport
@@ -37,7 +37,7 @@ STRANGE: tuple[Any, ...] = (math.nan, math.inf, -1e300, 2**70, None, "", "x", []
 
 
 @dataclass(frozen=True)
-class Case:
+class RandomizerCase:
     """A randomizer, and values among which its extremes are."""
 
     make: Callable[[Fraction], Randomizer]
@@ -51,34 +51,34 @@ class Case:
 
 
 CASES = {
-    "RandomizedResponse": Case(lambda epsilon: RandomizedResponse(epsilon), [False, True]),
-    "KaryResponse": Case(lambda epsilon: KaryResponse(4, epsilon), range(4)),
-    "UnaryResponse": Case(lambda epsilon: UnaryResponse(4, epsilon), range(4)),
-    "HadamardResponse": Case(lambda epsilon: HadamardResponse(5, epsilon), range(5)),
-    "DesignResponse": Case(lambda epsilon: DesignResponse(7, epsilon), range(7)),
-    "OneBitReport": Case(lambda epsilon: OneBitReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
-    "PiecewiseReport": Case(lambda epsilon: PiecewiseReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
-    "LaplaceReport": Case(lambda epsilon: LaplaceReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
-    "CoordinateReport": Case(
+    "RandomizedResponse": RandomizerCase(lambda epsilon: RandomizedResponse(epsilon), [False, True]),
+    "KaryResponse": RandomizerCase(lambda epsilon: KaryResponse(4, epsilon), range(4)),
+    "UnaryResponse": RandomizerCase(lambda epsilon: UnaryResponse(4, epsilon), range(4)),
+    "HadamardResponse": RandomizerCase(lambda epsilon: HadamardResponse(5, epsilon), range(5)),
+    "DesignResponse": RandomizerCase(lambda epsilon: DesignResponse(7, epsilon), range(7)),
+    "OneBitReport": RandomizerCase(lambda epsilon: OneBitReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
+    "PiecewiseReport": RandomizerCase(lambda epsilon: PiecewiseReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
+    "LaplaceReport": RandomizerCase(lambda epsilon: LaplaceReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
+    "CoordinateReport": RandomizerCase(
         lambda epsilon: CoordinateReport([0, -2, -1], [1, 2, 1], epsilon, bits=2),
         [(0.0, -2.0, -1.0), (1.0, 2.0, 1.0), (0.3, 0.0, 1.0)],
     ),
-    "SphereReport": Case(
+    "SphereReport": RandomizerCase(
         lambda epsilon: SphereReport(3, 2, epsilon), [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.5, 0.5, -1.0)]
     ),
-    "KeyedReport": Case(
+    "KeyedReport": RandomizerCase(
         lambda epsilon: KeyedReport(3, [0, -1], [4, 3], epsilon),
         [(0, (0.0, -1.0)), (1, (4.0, 3.0)), (2, (4.0, -1.0))],
     ),
-    "PaperReport": Case(lambda epsilon: PaperReport(OneOf(3), epsilon), range(3)),
-    "PaperReport of a box": Case(
+    "PaperReport": RandomizerCase(lambda epsilon: PaperReport(OneOf(3), epsilon), range(3)),
+    "PaperReport of a box": RandomizerCase(
         lambda epsilon: PaperReport(Box((0, -2), (1, 2)), epsilon), [(0.0, -2.0), (1.0, 2.0), (0.0, 2.0)]
     ),
 }
 """Every randomizer. A test walks `sulq.local`: one that is not here fails it."""
 
 
-def randomizers(effort: Effort) -> Iterator[Finding]:
+def randomizers(effort: Effort) -> Iterator[AuditFinding]:
     """Every randomizer at two values of ε."""
     for name, case in CASES.items():
         for epsilon in (Fraction(1, 2), Fraction(3)):
@@ -92,7 +92,7 @@ def examined(
     epsilon: Fraction,
     effort: Effort,
     cohort: Callable[[Any, int], Any] | None = None,
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """The ratio that a randomizer states and the one that its reports have, its chances, and its reports.
 
     Args:
@@ -103,7 +103,7 @@ def examined(
         effort: how many reports to draw.
         cohort: so many people with a value, as `sample` takes them; an array by default.
     """
-    many = cohort or Case(lambda _: randomizer, values).cohort
+    many = cohort or RandomizerCase(lambda _: randomizer, values).cohort
     size = 6000 if effort == "quick" else 400_000
     subject = f"{name} of ε = {epsilon}"
     reports = [randomizer.sample(many(value, size)) for value in values]
@@ -178,7 +178,7 @@ def _power(epsilon: Fraction) -> Fraction:
     return total
 
 
-def poisoning(effort: Effort) -> Iterator[Finding]:
+def poisoning(effort: Effort) -> Iterator[AuditFinding]:
     """Whatever a person sends moves an estimate by no more than is stated."""
     people = 40
     for name, case in CASES.items():

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from sulq.audits.attacks import Attack, attacks
 from sulq.audits.catalogue import CHECKS, Examined
-from sulq.audits.findings import Effort, Finding
+from sulq.audits.findings import AuditFinding, Effort
 from sulq.runs.style import page
 
 
@@ -88,7 +88,7 @@ def _check(each: Examined) -> str:
     return f"<details{'' if each.holds else ' open'}>{inside}</details>"
 
 
-def _row(finding: Finding) -> str:
+def _row(finding: AuditFinding) -> str:
     sign = "✓" if finding.holds else "✗"
     words = (finding.subject, finding.claimed, finding.measured, finding.detectable)
     return f"<tr><td>{sign}</td>{''.join(f'<td>{escape(text)}</td>' for text in words)}</tr>"

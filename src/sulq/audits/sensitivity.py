@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.queries.cases import clip, where
 from sulq.queries.codes import bins, cross, nearest, one_hot
 from sulq.queries.expressions import col, known
@@ -175,7 +175,7 @@ def hunted(
 
 def compared(
     subject: str, tried: Iterator[tuple[Neighbours, Fraction, Fraction, Fraction, Fraction]]
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """Findings of a hunt."""
     for neighbours, one, claim, square, claim_square in tried:
         root, claim_root = math.sqrt(square), math.sqrt(claim_square)
@@ -188,7 +188,7 @@ def compared(
         )
 
 
-def sensitivity(effort: Effort) -> Iterator[Finding]:
+def sensitivity(effort: Effort) -> Iterator[AuditFinding]:
     """Rows against the claims of every kind of expression."""
     for name, value in VALUES.items():
         yield from compared(f"total of {name}", hunted(SCHEMA, value, [total(value)], effort))
@@ -202,7 +202,7 @@ def sensitivity(effort: Effort) -> Iterator[Finding]:
         yield from compared(name, hunted(SCHEMA, None, queries, effort))
 
 
-def people(effort: Effort) -> Iterator[Finding]:
+def people(effort: Effort) -> Iterator[AuditFinding]:
     """People with several rows: all rows of one are changed, and nobody else's may move."""
     most = 2
     schema = Schema({"r": Real(4, 11.2), "c": Category(("u", "v"))}, Unit("who", rows=most))
@@ -249,7 +249,7 @@ def people(effort: Effort) -> Iterator[Finding]:
 
 def user_function(
     subject: str, node: Node, schema: Schema | Mapping[str, Kind], effort: Effort
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """A row expression or row function of somebody else's, against the facts that it states."""
     known_schema = schema if isinstance(schema, Schema) else Schema(schema)
     make: Callable[[Node], Query] = total

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from sulq.audits.black_box import told_apart
-from sulq.audits.findings import Check, Effort, Finding, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.oracles.curator import Curator
 from sulq.queries.expressions import col
 from sulq.queries.query import count
@@ -32,7 +32,7 @@ def _is_installed() -> bool:
     return all(importlib.util.find_spec(name) for name in ("fastapi", "httpx", "uvicorn"))
 
 
-def not_tried(what: str) -> Finding:
+def not_tried(what: str) -> AuditFinding:
     return exact(
         what, "not examined", "not tried: install sulq[serve] to have services examined", "nothing", True
     )
@@ -106,7 +106,7 @@ def _post(client: Any, name: str, body: Any, **headers: str) -> tuple[int, str, 
     return response.status_code, response.text, time.monotonic() - begun
 
 
-def service(effort: Effort) -> Iterator[Finding]:
+def service(effort: Effort) -> Iterator[AuditFinding]:
     """Two data sets that differ in one row, asked over and over."""
     if not _is_installed():
         yield not_tried("a service")
@@ -148,7 +148,7 @@ def service(effort: Effort) -> Iterator[Finding]:
         yield from _keys(client, unknown)
 
 
-def _refusals(client: Any) -> Iterator[Finding]:
+def _refusals(client: Any) -> Iterator[AuditFinding]:
     wrong: list[Any] = [
         "",
         "{",
@@ -177,7 +177,7 @@ def _refusals(client: Any) -> Iterator[Finding]:
     )
 
 
-def _keys(client: Any, unknown: Any) -> Iterator[Finding]:
+def _keys(client: Any, unknown: Any) -> Iterator[AuditFinding]:
     secret = client.headers["authorization"]
     tries = [
         "",
@@ -211,7 +211,7 @@ def _keys(client: Any, unknown: Any) -> Iterator[Finding]:
     )
 
 
-def timing(effort: Effort) -> Iterator[Finding]:
+def timing(effort: Effort) -> Iterator[AuditFinding]:
     """A source that takes longer for one person: answers leave at the same time."""
     if not _is_installed():
         yield not_tried("times of a service")

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.audits.findings import ALARM, Finding
+from sulq.audits.findings import ALARM, AuditFinding
 
 STEPS = 45
 """Of bisection: a chance is known to 2^-45, and rounded to the safe side."""
@@ -105,7 +105,7 @@ def detectable_loss(
     return math.log(max(high / tries - delta, 1e-300) / max(seldom / tries, 1 / tries))
 
 
-def fit(subject: str, counts: Sequence[int], chances: Sequence[float], alarm: float = ALARM) -> Finding:
+def fit(subject: str, counts: Sequence[int], chances: Sequence[float], alarm: float = ALARM) -> AuditFinding:
     """Whether counts are as frequent as a law says: every outcome, and every beginning of their list.
 
     Bounds of Clopper and Pearson on each frequency, all of which hold at once but for a chance of `alarm`.
@@ -130,7 +130,7 @@ def fit(subject: str, counts: Sequence[int], chances: Sequence[float], alarm: fl
         if beyond > 1e-12:
             off, worst = off + 1, max(worst, abs(hits / tries - chance))
     width = at_most(tries // 2, tries, each) - 0.5
-    return Finding(
+    return AuditFinding(
         subject,
         "the law that is stated",
         f"{tries:,} draws follow it" if not off else f"{off} frequencies do not, one by {worst:.2g}",
