@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # The tests start many interpreters: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo serve-demo test test-all browser postgres spark dask suite lint docs dist bench clean
+.PHONY: demo serve-demo test test-all browser postgres spark dask suite lint docs dist mutants bench clean
 
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
@@ -89,6 +89,11 @@ dist: $(VENV)/.ready
 	@echo "· each wheel in an empty environment, without a compiler"
 	@SULQ_DIST=dist $(BIN)/pytest --quiet tests/test_dist.py
 	@ls dist
+
+# Each planted fault is run against what should catch it, in a copy of the tree: mutants/faults.toml.
+mutants: $(VENV)/.ready
+	@echo "· planted faults, two at a time (half an hour)"
+	@$(BIN)/python mutants/run.py
 
 PEERS := benchmarks/peers/.venv
 

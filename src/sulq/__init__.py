@@ -33,12 +33,13 @@ What there is:
 - learners: Classifier, Regressor, Table, Pairs, ID3, Additive, LinearRegression, LogisticRegression,
   NaiveBayes, DecisionList, KMeans, PCA, SVD, Perceptron, Conjunction, Select, Parity, Compress
 - how good it is: Evaluate, CrossValidate, Holdout, ChooseModel
-- before anything is spent: plan
+- before anything is spent: plan; whether promises are kept, anybody's: audit
 
 help(sulq.Table), help(sulq.Curator) and the like explain each of them, with an example. On the command line,
 start with `sulq demo`.
 """
 
+from sulq.audits.own import audit
 from sulq.classes.promised import promised, promised_choice
 from sulq.errors import AccessError, BudgetError, QueryError, RemoteError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis, error_rate
@@ -160,6 +161,7 @@ __all__ = [
     "SulqError",
     "Table",
     "Unit",
+    "audit",
     "bins",
     "bucket",
     "choose",

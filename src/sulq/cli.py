@@ -14,6 +14,7 @@ from rich.text import Text
 
 import sulq
 from sulq.commands.arguments import add_csv, add_evaluate, add_learn, add_sql, add_table
+from sulq.commands.audit import add_audit
 from sulq.commands.check import add_check
 from sulq.commands.keys import add_keys
 from sulq.commands.learn import learn
@@ -137,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     add_serve(commands)
     add_keys(commands)
     add_survey(commands)
+    add_audit(commands)
 
     action = commands.add_parser(
         "atlas",

@@ -95,9 +95,7 @@ class Cluster:
             "what was spent on them, always the same"
         )
 
-    @property
-    def beside(self) -> Path:
-        return self.ledger()
+    beside = property(ledger)
 
 
 class SparkSource(Source):

@@ -1,0 +1,253 @@
+"""Anything that answers, as a black box: which event tells two neighbouring tables apart, and by how much?
+
+Events are chosen on one half of the runs and tested on the other, so the choice costs no confidence. The
+bounds of Clopper and Pearson hold for every number of runs. Nothing is known about the box: what it says is
+laid out as numbers, wherever they stand in it, and so are its errors, its texts and how long it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sulq.audits.findings import ALARM, AuditFinding
+from sulq.audits.statistics import detectable_loss, loss_at_least
+
+DEEPEST = 8
+MOST_NUMBERS = 4096
+MARKS = 24
+"""How many thresholds are tried for each number."""
+
+
+def numbers_in(thing: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
+    """All numbers in what somebody said, each with the place where it stands.
+
+    A text counts by its length and by which text it is, a list by its length, an error by its kind.
+
+    >>> dict(numbers_in({"sums": [1, 2.5]}))
+    {'.sums#': 2.0, '.sums[0]': 1.0, '.sums[1]': 2.5}
+    """
+    if depth > DEEPEST or thing is None or callable(thing):
+        yield ("?", float(thing is None))
+    elif isinstance(thing, bool | np.bool_ | int | float | np.number):
+        number = (
+            float(thing) if abs(float(thing)) < math.inf or thing != thing else math.copysign(1e300, thing)
+        )
+        yield ("", -1e301 if math.isnan(number) else number)
+    elif isinstance(thing, BaseException):
+        yield (f"!{type(thing).__name__}", 1.0)
+        yield from ((f"!{place}", number) for place, number in numbers_in(str(thing), depth + 1))
+    elif isinstance(thing, str | bytes):
+        yield ("#", float(len(thing)))
+        yield (f"={thing!r}", 1.0)
+    elif isinstance(thing, np.ndarray):
+        yield from numbers_in(thing.tolist(), depth + 1)
+    elif isinstance(thing, Mapping):
+        for name, value in thing.items():
+            yield from ((f".{name}{place}", number) for place, number in numbers_in(value, depth + 1))
+    elif isinstance(thing, Sequence | set | frozenset):
+        yield ("#", float(len(thing)))
+        for at, value in enumerate(sorted(thing, key=repr) if isinstance(thing, set | frozenset) else thing):
+            yield from ((f"[{at}]{place}", number) for place, number in numbers_in(value, depth + 1))
+    elif dataclasses.is_dataclass(thing):
+        shown = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+        yield from numbers_in(shown, depth + 1)
+    else:
+        yield from (
+            numbers_in({name: value for name, value in vars(thing).items() if name[:1] != "_"}, depth + 1)
+            if (hasattr(thing, "__dict__"))
+            else [(f"={thing!r}", 1.0)]
+        )
+
+
+def laid_out(answers: Sequence[Any]) -> tuple[list[str], NDArray[np.float64]]:
+    """Answers as rows of numbers, with a name for each column; what an answer does not have is 1e302 there.
+
+    >>> laid_out([[1, 2], [3]])
+    (['#', '[0]', '[1]'], array([[2.e+000, 1.e+000, 2.e+000],
+           [1.e+000, 3.e+000, 1.e+302]]))
+    """
+    dicts = [dict(numbers_in(answer)) for answer in answers]
+    names = sorted({name for each in dicts for name in each})[:MOST_NUMBERS]
+    return names, np.array([[each.get(name, 1e302) for name in names] for each in dicts]).reshape(
+        -1, len(names)
+    )
+
+
+def safely(box: Callable[[Any], Any], table: Any) -> Any:
+    """What a box says of a table; an error is an answer too."""
+    try:
+        return box(table)
+    except Exception as error:
+        return error
+
+
+@dataclass(frozen=True)
+class Event:
+    """That a number of the answer, or a score made of all of them, lies above a mark or below it."""
+
+    name: str
+    column: int | None
+    weights: tuple[float, ...]
+    mark: float
+    above: bool
+
+    def holds(self, rows: NDArray[np.float64], scale: AnswerScale) -> NDArray[np.bool_]:
+        numbers = (
+            scale.features(rows) @ np.array(self.weights) if self.column is None else rows[:, self.column]
+        )
+        return np.asarray(numbers > self.mark if self.above else numbers <= self.mark)
+
+
+@dataclass(frozen=True)
+class AnswerScale:
+    """Where the numbers of the answers lie, so that they can be weighed against each other."""
+
+    middle: NDArray[np.float64]
+    width: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, rows: NDArray[np.float64]) -> AnswerScale:
+        low, middle, high = np.quantile(rows, [0.1, 0.5, 0.9], axis=0)
+        width = np.where(high > low, high - low, 1.0)
+        return cls(middle, width)
+
+    def features(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The numbers, how far they are from their middles and from 0, and a one."""
+        standard = np.clip((rows - self.middle) / self.width, -4, 4)
+        sizes = np.clip(np.abs(rows) / (np.abs(self.middle) + self.width), 0, 4)
+        return np.column_stack([standard, np.abs(standard), sizes, np.ones(len(rows))])
+
+
+def _weights(features: NDArray[np.float64], is_first: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Weights of a score that is large on the first table: logistic regression with a ridge, by Newton."""
+    weights = np.zeros(features.shape[1])
+    ridge = np.eye(features.shape[1]) * (0.01 * len(features) + 1)
+    for _ in range(8):
+        chance = 1 / (1 + np.exp(-np.clip(features @ weights, -30, 30)))
+        slope = features.T @ (is_first - chance) - ridge @ weights
+        weights = weights + np.linalg.solve((features.T * (chance * (1 - chance))) @ features + ridge, slope)
+    return weights
+
+
+def _candidates(
+    names: Sequence[str], first: NDArray[np.float64], second: NDArray[np.float64], scale: AnswerScale
+) -> Iterator[Event]:
+    both = np.concatenate([first, second])
+    places = np.linspace(0.01, 0.99, MARKS)
+    moving = [column for column in range(both.shape[1]) if both[:, column].min() < both[:, column].max()]
+    for column in moving:
+        few = np.unique(both[:, column])
+        marks = few[:-1] if len(few) <= MARKS else np.unique(np.quantile(both[:, column], places))
+        for mark in marks.tolist():
+            for above in (True, False):
+                yield Event(f"{names[column]} {'>' if above else '≤'} {mark:.6g}", column, (), mark, above)
+    if len(moving) > 1 or any(len(np.unique(both[:, column])) > MARKS for column in moving):
+        is_first = np.arange(len(both)) < len(first)
+        features = scale.features(both)
+        weights = _weights(features, is_first) if features.shape[1] <= 1024 else np.zeros(features.shape[1])
+        score = features @ weights
+        for mark in np.unique(np.quantile(score, [*places, 0.995, 0.999, 0.005])).tolist():
+            for above in (True, False):
+                name = f"a score of all numbers {'>' if above else '≤'} {mark:.3g}"
+                yield Event(name, None, tuple(weights.tolist()), mark, above)
+
+
+def _chosen(
+    names: Sequence[str],
+    one: NDArray[np.float64],
+    other: NDArray[np.float64],
+    delta: float,
+    scale: AnswerScale,
+) -> Event | None:
+    """The event that shows the largest loss for certain, on this half of the runs."""
+    best, most = None, -math.inf
+    for event in _candidates(names, one, other, scale):
+        often, seldom = int(event.holds(one, scale).sum()), int(event.holds(other, scale).sum())
+        sure = loss_at_least(often, seldom, len(one), delta, 0.02)
+        if sure > most:
+            best, most = event, sure
+    return best
+
+
+def _tested(
+    names: Sequence[str],
+    ones: NDArray[np.float64],
+    others: NDArray[np.float64],
+    half: int,
+    delta: float,
+    scale: AnswerScale,
+) -> list[tuple[str, int, int, int]]:
+    """Events chosen on the first half, one for each direction, and how often they came in the second."""
+    tests = []
+    for one, other in ((ones, others), (others, ones)):
+        event = _chosen(names, one[:half], other[:half], delta, scale)
+        if event is not None:
+            counts = [int(event.holds(rows[half : 2 * half], scale).sum()) for rows in (one, other)]
+            tests.append((event.name, counts[0], counts[1], half))
+    return tests
+
+
+def told_apart(
+    subject: str,
+    first: Sequence[Any],
+    second: Sequence[Any],
+    epsilon: float,
+    delta: float = 0.0,
+    alarm: float = ALARM,
+) -> AuditFinding:
+    """Whether answers about two neighbouring tables are as alike as ε and δ promise.
+
+    Args:
+        subject: who answered.
+        first: answers about one table, drawn independently.
+        second: as many about its neighbour.
+        epsilon: the ε that is claimed.
+        delta: the δ that is claimed.
+        alarm: the chance of calling a violation where there is none.
+
+    >>> rng = np.random.default_rng(0)
+    >>> told_apart("Laplace", rng.laplace(0, 1, 4000), rng.laplace(1, 1, 4000), epsilon=1).holds
+    True
+    >>> told_apart("too little noise", rng.laplace(0, 0.5, 4000), rng.laplace(1, 0.5, 4000), epsilon=1).holds
+    False
+    """
+    names, rows = laid_out([*first, *second])
+    ones, others = rows[: len(first)], rows[len(first) :]
+    half = min(len(ones), len(others)) // 2
+    scale = AnswerScale.of(rows[np.r_[0:half, len(ones) : len(ones) + half]]) if half else None
+    tests = [] if scale is None else _tested(names, ones, others, half, delta, scale)
+    if len(tests) == 2:
+        # If ε holds for both events it holds for their sum, of which there are twice as many tries. Clopper
+        # and Pearson's bounds hold for tries of two different chances, too (Hoeffding, 1956).
+        (first, a, b, _), (other, c, d, _) = tests
+        tests.append((f"{first}, or the other way round {other}", a + c, b + d, 2 * half))
+    worst, power, event_name, each = -math.inf, math.inf, "no event", alarm / 3
+    for name, often, seldom, tries in tests:
+        loss = loss_at_least(often, seldom, tries, delta, each)
+        power = min(power, detectable_loss(seldom, tries, epsilon, delta, each))
+        if loss > worst:
+            worst, event_name = loss, f"{name} ({often:,} and {seldom:,} times of {tries:,})"
+    promise = f"ε = {epsilon:g}" if not delta else f"ε = {epsilon:g}, δ = {delta:g}"
+    measured = (
+        f"ε ≥ {max(worst, 0):.3g} by {event_name}" if worst > -math.inf else "nothing tells the tables apart"
+    )
+    power_words = (
+        f"ε ≥ {power:.3g} in an event as rare" if power < math.inf else power_of(half, epsilon, delta, alarm)
+    )
+    return AuditFinding(subject, promise, measured, power_words, worst <= epsilon, 1 - alarm, worst)
+
+
+def power_of(tries: int, epsilon: float, delta: float = 0.0, alarm: float = ALARM) -> str:
+    """The smallest violation that an event of the best rarity would have shown."""
+    if tries == 0:
+        return "nothing: there were no runs"
+    rarities = (max(1, int(tries * share)) for share in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3))
+    best = min(detectable_loss(seldom, tries, epsilon, delta, alarm / 3) for seldom in rarities)
+    return f"ε ≥ {best:.3g} in an event that is rare enough" if best < math.inf else "nothing: too few runs"

@@ -1,0 +1,159 @@
+"""Mechanisms of other libraries, as the audit takes them: diffprivlib and OpenDP, where they are installed.
+
+Each function makes a black box: a table in, and what the library publishes about it out. What a model of
+diffprivlib publishes is its attributes. `spent_by_parts` follows one level further down: which of the
+library's own mechanisms a model uses, on two neighbouring tables, and what they lose together.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from sulq.audits.findings import AuditFinding, exact
+
+Box = Callable[[Any], Any]
+PUBLISHED = (
+    "components_",
+    "cluster_centers_",
+    "theta_",
+    "var_",
+    "class_count_",
+    "class_prior_",
+    "classes_",
+    "coef_",
+)
+"""The attributes of a fitted model that stand for it; labels of the rows it was fitted to do not."""
+
+
+def fitted(make: Callable[[], Any]) -> Box:
+    """A black box that fits an estimator, as diffprivlib's models, to a table and says what it learned.
+
+    Args:
+        make: makes the estimator, with its ε and bounds. A table with labels is a pair.
+
+    >>> class Mean:
+    ...     def fit(self, rows):
+    ...         self.coef_ = rows.mean(axis=0)
+    ...         return self
+    >>> fitted(Mean)(np.ones((2, 3)))
+    {'coef_': array([1., 1., 1.])}
+    """
+
+    def box(table: Any) -> dict[str, Any]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = make().fit(*table) if isinstance(table, tuple) else make().fit(table)
+        return {name: getattr(model, name) for name in PUBLISHED if hasattr(model, name)}
+
+    return box
+
+
+def diffprivlib_eigenvector(epsilon: float) -> Box:
+    """diffprivlib's private eigenvector of second moments of rows of norm 1 at most: its PCA is made of it.
+
+    Args:
+        epsilon: the ε that it is made for.
+    """
+    mechanism = importlib.import_module("diffprivlib.mechanisms").Bingham(epsilon=epsilon)
+
+    def box(table: Any) -> list[float]:
+        array = np.asarray(table, dtype=np.float64)
+        return list(mechanism.randomise(array.T @ array))
+
+    return box
+
+
+def opendp_eigenvector(epsilon: float, rows: int, columns: int) -> Box:
+    """OpenDP's private eigenvector of the second moments of rows of norm 1 at most, which its PCA is made of.
+
+    Args:
+        epsilon: the ε that it is made for, of one replaced row.
+        rows: how many rows there are.
+        columns: how many columns there are.
+    """
+    dp = importlib.import_module("opendp.prelude")
+    domains = importlib.import_module("opendp.extras.numpy")
+    maker = importlib.import_module("opendp.extras.sklearn._make_eigenvector")
+    dp.enable_features("contrib", "idealized-numerics", "honest-but-curious")
+    domain = domains._sscp_domain(num_features=columns, norm=1.0, p=2, size=rows, T=float)
+    made = maker.make_private_eigenvector(domain, dp.symmetric_distance(), epsilon)
+
+    def box(table: Any) -> list[float]:
+        array = np.asarray(table, dtype=np.float64)
+        return list(made(array.T @ array))
+
+    return box
+
+
+def spent_by_parts(make: Callable[[], Any], one: Any, other: Any, claimed: float) -> AuditFinding:
+    """What the mechanisms inside of a model of diffprivlib lose together, between two neighbouring tables.
+
+    The model is fitted to the first table, and what its mechanisms are given and say is kept. Then it is
+    fitted to the second, where they say the same again. A mechanism of scale sensitivity/ε loses
+    |difference|/scale at most; one that is used for one table only tells them apart for good.
+
+    Args:
+        make: makes the model, with a fixed `random_state`, so that both begin alike.
+        one: a table, or a pair of a table and labels.
+        other: its neighbour.
+        claimed: the ε of the model.
+    """
+    given: list[tuple[str, float, float, float]] = []
+    with _recording(given, None):
+        fitted(make)(one)
+    again: list[tuple[str, float, float, float]] = []
+    with _recording(again, [said for *_, said in given]):
+        fitted(make)(other)
+    lost = sum(abs(first[1] - second[1]) * first[2] for first, second in zip(given, again, strict=False))
+    uneven = len(given) != len(again)
+    return exact(
+        f"the {len(given)} mechanisms inside of {type(make()).__name__}",
+        f"ε = {claimed:g}",
+        "one table uses mechanisms that the other does not" if uneven else f"ε = {lost:.4g} by its parts",
+        "any excess, in these tables and this run",
+        not uneven and lost <= claimed * (1 + 1e-9),
+    )
+
+
+@contextmanager
+def _recording(calls: list[tuple[str, float, float, float]], script: list[float] | None) -> Iterator[None]:
+    """Keep what diffprivlib's mechanisms are given and say; with a script, they say what stands there."""
+    module = importlib.import_module("diffprivlib.mechanisms")
+    kinds: list[Any] = [
+        kind for _, kind in inspect.getmembers(module, inspect.isclass) if "randomise" in vars(kind)
+    ]
+    kept = {kind: kind.randomise for kind in kinds}
+    deep = 0
+
+    def wrapped(original: Any) -> Any:
+        def randomise(self: Any, value: Any) -> Any:
+            nonlocal deep
+            deep += 1
+            try:
+                said = original(self, value)
+            finally:
+                deep -= 1
+            if deep or not np.isscalar(value):
+                return said  # one mechanism inside of another, or one for matrices
+            if script is not None and len(calls) < len(script):
+                said = script[len(calls)]
+            rate = self.epsilon / self.sensitivity if getattr(self, "sensitivity", 0) else 0.0
+            calls.append((type(self).__name__, float(np.asarray(value)), rate, said))
+            return said
+
+        return randomise
+
+    for kind in kinds:
+        kind.randomise = wrapped(kept[kind])
+    try:
+        yield
+    finally:
+        for kind in kinds:
+            kind.randomise = kept[kind]

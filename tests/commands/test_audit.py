@@ -1,0 +1,68 @@
+"""`sulq audit`: what it prints, what it writes, and its exit code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sulq.audits import catalogue
+from sulq.audits.findings import exact
+from sulq.cli import main
+
+
+def test_the_checks_are_listed_and_none_is_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--list"]) == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in catalogue.CHECKS)
+
+
+def test_every_check_says_what_is_claimed_found_and_detectable(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--only", "poisoning,devices", "--jobs", "1"]) == 0
+    printed = capsys.readouterr().out
+    for word in ("claimed", "found", "detectable", "All 15 claims hold"):
+        assert word in printed
+
+
+def test_findings_are_printed_as_json_and_written_as_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "audit.html"
+    assert main(["audit", "--only", "poisoning", "--jobs", "1", "--json", "--report", str(page)]) == 0
+    form = json.loads(capsys.readouterr().out)
+    assert (form["audit"], form["holds"], form["effort"]) == (1, True, "quick")
+    assert {"subject", "claimed", "found", "detectable", "holds", "confidence"} <= set(
+        form["checks"][0]["findings"][0]
+    )
+    assert "Poisoning" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_violation_is_named_and_the_exit_code_is_1(
+    form: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = replace(
+        catalogue.CHECKS["coins"], run=lambda effort: [exact("a coin", "fair", "bent", "any", False)]
+    )
+    monkeypatch.setitem(catalogue.CHECKS, "coins", broken)
+    assert main(["audit", "--only", "coins", "--jobs", "1", *form]) == 1
+    printed = capsys.readouterr().out
+    assert "bent" in printed
+    assert form or "VIOLATED: coins" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--only", "luck"], "there is no check 'luck'; there are answers"),
+        (["--jobs", "0"], "--jobs is at least 1"),
+        (["--report", "nowhere/audit.html"], "there is no folder nowhere"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_runs(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", *options]) == 2
+    assert words in capsys.readouterr().err
