@@ -140,11 +140,11 @@ def deviations(
 ) -> Floats:
     """One standard deviation of what noise does to each of some sums of weights.
 
-    Exact weights w solve M·w = g. With noisy answers about M and g, M̃·w − g̃ is noise of known size, whatever
-    M is (Anderson and Rubin). That says how far off w can be, once it is known how large w is: what noise in M
-    does grows with w. So the first guess is that weights are as large as they may be at all, and it is
-    narrowed while the answers leave less. Directions that noise hides leave as much as before. What was shrunk
-    away is part of the error.
+    Exact weights w solve M·w = g. With noisy answers about M and g, M̃·w − g̃ is noise of known size,
+    whatever M is (Anderson and Rubin). That says how far off w can be, once it is known how large w is: what
+    noise in M does grows with w. So the first guess is that weights are as large as they may be at all, and
+    it is narrowed while the answers leave less. Directions that noise hides leave as much as before. What was
+    shrunk away is part of the error.
 
     Args:
         estimate: the estimate.
