@@ -193,10 +193,8 @@ def _held(ratios: list[float]) -> str:
     if not ratios:
         return "– (none claimed)"
     share = float(np.mean(np.array(ratios) >= 1))
-    # Beside 95 %, as many as chance makes of so many: coefficients of a run go together, so runs count.
-    doubt = 2 * math.sqrt(STATED * (1 - STATED) / REPETITIONS)
     said = f"{share:.1%} (bar {np.median(ratios):.2g} × error)"
-    return said if share >= STATED - doubt else f"**{said}** (missed)"
+    return said if share >= STATED else f"**{said}** (missed)"
 
 
 def _learned(
