@@ -30,6 +30,11 @@ LEAST, MOST = 0.02**2, 5.0**2
 """Between these is the variance of an attribute's effects."""
 STALE = 0.3
 """How much of the distance between two gradients' places counts as an error of the older one."""
+WIDER, AGAIN = 16.0, 0.5
+"""For error bars, effects may vary by so many times as much as they seem, and another step may go on by this
+part of the last one."""
+SURELY = 1.96
+"""So many standard deviations are 95 % of a bell curve."""
 REPEATS, WIDENINGS = 2, 2
 TINY = 1e-6
 """What is less than this part of a curvature is rounding."""
@@ -132,14 +137,32 @@ class Estimate:
 
     @property
     def deviations(self) -> Floats:
-        """One standard deviation of the error of each effect, effects of an attribute being 0 on average."""
+        """One standard deviation of the error of each effect, effects of an attribute being 0 on average.
+
+        Effects may be wider than the answers suggest, where noise hides them. So errors are those of wider
+        effects, and how far these would be from the estimate is a part of them, as is another step.
+        """
+        if not self.gradients:
+            return self._centred_roots(self._prior)
+        wider = replace(self, spreads=tuple(map(_wider, self.spreads)))
         h = self._curvature(DOUBTED)
-        left = self._prior - self._prior @ h @ self._precision(h) @ h @ self._prior
+        left = wider._prior - wider._prior @ h @ wider._precision(h) @ h @ wider._prior
+        shrunk = self._centred(wider._best - self.effects)
+        step = self._centred(self.effects - self.gradients[-1].at)
+        return np.asarray(np.hypot(self._centred_roots(left), AGAIN * step) + np.abs(shrunk) / SURELY)
+
+    def _centred(self, effects: Floats) -> Floats:
+        """Effects less their average over the rows, attribute by attribute."""
+        parts = [(effects[part], self.counts[part]) for part in self.layout.slices]
+        return np.concatenate([each - np.average(each, weights=counts) for each, counts in parts])
+
+    def _centred_roots(self, covariance: Floats) -> Floats:
+        """One standard deviation of each effect less the average of its attribute."""
         variances = np.empty(self.layout.width)
         for part in self.layout.slices:
             mass = self.counts[part] / self.counts[part].sum()
             centred = np.eye(len(mass)) - mass
-            variances[part] = np.diag(centred @ left[part, part] @ centred.T)
+            variances[part] = np.diag(centred @ covariance[part, part] @ centred.T)
         return np.asarray(np.sqrt(variances.clip(min=0.0)))
 
     @cached_property
@@ -206,6 +229,10 @@ class Estimate:
             factor = np.sqrt(max(0.0, measured) / max(TINY, expected))
             wider.append(replace(spread, variance=float(np.clip(spread.variance * factor, LEAST, MOST))))
         return tuple(wider)
+
+
+def _wider(spread: Spread) -> Spread:
+    return replace(spread, variance=min(MOST, WIDER * max(spread.variance, spread.usual)))
 
 
 def start(

@@ -12,7 +12,7 @@ import numpy as np
 
 from sulq.effects.estimate import Estimate, Gradient
 from sulq.effects.layout import Floats
-from sulq.effects.moments import Moments, deviations, given, repaired, unknown
+from sulq.effects.moments import LARGEST, Moments, deviations, given, repaired, unknown
 from sulq.errors import QueryError
 from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.measures import bounds_of
@@ -30,7 +30,8 @@ from sulq.learners.coordinates import (
     value,
 )
 from sulq.learners.learner import Learner
-from sulq.learners.spans import Span, span_of
+from sulq.learners.spans import Span
+from sulq.learners.whereabouts import Whereabouts, average
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import attribute, side_by_side
 from sulq.queries.codes import Bins
@@ -44,12 +45,14 @@ from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
 
-LOOK, MOMENTS = Fraction(1, 10), Fraction(2, 5)
-"""The parts of the budget for a first look, and for second moments with a first gradient."""
+LOOK, AGAIN = Fraction(1, 10), Fraction(1, 5)
+"""The parts of the budget for a first look, and for a second look at the target if the first was blurred."""
+MOMENTS = Fraction(4, 9)
+"""The part of what is then left for second moments with a first gradient."""
 HOPELESS = 4.0
 """Nothing can be learned unless rows are so many times as many as the noise in a count of them."""
-GRID, LARGEST = 2.0**-10, 64.0
-"""Weights are multiples of the first number, and not larger than the second."""
+GRID = 2.0**-10
+"""Weights are multiples of this."""
 REPEATS, UNEXPLAINED = 3, 0.005
 """How often to find out which part of the target's variance is not explained, and its least."""
 
@@ -58,9 +61,10 @@ REPEATS, UNEXPLAINED = 3, 0.005
 class LinearRegression(Learner[LinearModel]):
     """Learns a number as a weighted sum of features.
 
-    A first look shows where the values of each number are. The second round asks for the sums of products of
-    features, and of features with the target; the third for what is then not explained. Weights are shrunk
-    by as much as the noise of these answers asks for: to the mean of the target, if nothing can be learned.
+    A first look shows where the values of each number are; if that is too blurred, a second one looks at the
+    target alone. The next round asks for the sums of products of features, and of features with the target;
+    the last for what is then not explained. Weights are shrunk by as much as the noise of
+    these answers asks for: to the mean of the target, if nothing can be learned.
 
     Args:
         target: the number that is predicted: a column or an expression.
@@ -87,20 +91,26 @@ class LinearRegression(Learner[LinearModel]):
         spread = in_few_bins(schema, _in_bins(schema, target))
         rows, *counts = yield Round(first_look([*each, spread]), share * LOOK)
         look = looked_at_first(rows, counts)
-        if look.rows < HOPELESS * look.off:
-            summed = yield Round([count(), total(_unit(schema, target))], share * (1 - LOOK))
-            return _average(schema, target, summed)
-        span = span_of(
-            schema, spread, target, value(counts[-1]), float(np.max(counts[-1].deviation)), look.rows
+        off = float(np.max(counts[-1].deviation))
+        where, left = (
+            Whereabouts(schema, target, spread, look.rows, value(counts[-1]), off),
+            share * (1 - LOOK),
         )
-        fit = LinearFit(coordinates(schema, each, counts[:-1], look.rows), span, target, look, hands)
+        if look.rows < HOPELESS * look.off:
+            # The first look was divided among all histograms and the number of rows.
+            more = (len(counts) + 1) * float((1 - LOOK) / 2 / LOOK)
+            return (yield from average(where, left, more**look.power))
+        if not where.clear:
+            where = where.given((yield Round(where.questions(), share * AGAIN)))
+            left -= share * AGAIN
+        fit = LinearFit(coordinates(schema, each, counts[:-1], look.rows), where.span, target, look, hands)
         if len(hands) > 1:
             # What is not explained would be estimated from the same sketches: they say it once.
-            answers = yield Round(fit.moments(), share * (1 - LOOK))
+            answers = yield Round(fit.moments(), left)
             return fit.begun(answers).hypothesis(schema)
-        answers = yield Round(fit.moments(), share * MOMENTS)
+        answers = yield Round(fit.moments(), left * MOMENTS)
         fit = fit.begun(answers)
-        residuals = yield Round(fit.residuals(), share * (1 - LOOK - MOMENTS))
+        residuals = yield Round(fit.residuals(), left * (1 - MOMENTS))
         return fit.given(residuals).hypothesis(schema)
 
     def _target(self, schema: Schema) -> Node:
@@ -235,7 +245,12 @@ def moments_of(answer: Answer, coordinates: Coordinates, look: Look) -> Moments:
 
 
 def in_own_units(
-    coordinates: Coordinates, weights: Floats, estimate: Estimate, second: Moments, scale: float
+    coordinates: Coordinates,
+    weights: Floats,
+    estimate: Estimate,
+    second: Moments,
+    scale: float,
+    curved: bool = False,
 ) -> tuple[Floats, Floats, float]:
     """Coefficients of the features, one standard deviation of the noise in each, and the intercept.
 
@@ -247,6 +262,7 @@ def in_own_units(
         estimate: what the weights were made of.
         second: the second moments.
         scale: how much a row counts in the curvature.
+        curved: whether the curvature changes on the way.
     """
     change = np.diag(np.concatenate([[1.0], 1 / coordinates.units]))
     change[0, 1:] = -coordinates.middles / coordinates.units
@@ -255,7 +271,8 @@ def in_own_units(
             change[block, block] = np.eye(len(shares)) - shares
             change[0, block] = shares
     intercept, *coefficients = (change @ weights).tolist()
-    return np.array(coefficients), deviations(estimate, second, scale, change)[1:], intercept
+    offs = deviations(estimate, second, scale, change, curved)[1:]
+    return np.array(coefficients), offs, intercept
 
 
 def on_grid(weights: Floats) -> Floats:
@@ -266,14 +283,3 @@ def on_grid(weights: Floats) -> Floats:
 def _in_bins(schema: Schema, number: Node) -> Attribute:
     edges = public_edges(*bounds_of(schema, number), scope_of(schema).number(number).bits == 0)
     return Attribute(Bins(number, tuple(edges)), len(edges) + 1, True)
-
-
-def _unit(schema: Schema, target: Node) -> Node:
-    return Target(schema, target).numbers
-
-
-def _average(schema: Schema, target: Node, answers: Sequence[Answer]) -> LinearModel:
-    rows, summed = (float(value(answer)) for answer in answers)
-    low, high = bounds_of(schema, target)
-    mean = min(1.0, max(-1.0, summed / max(1.0, rows)))
-    return LinearModel(schema, None, target, (), (), (), low / 2 + high / 2 + mean * (high - low) / 2)

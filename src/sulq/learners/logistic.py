@@ -223,7 +223,7 @@ class LogisticFit:
         """The model as it is published, in the units of the columns."""
         assert self.second is not None
         each = [
-            in_own_units(self.coordinates, weights, estimate, self.second, float(scale))
+            in_own_units(self.coordinates, weights, estimate, self.second, float(scale), curved=True)
             for weights, estimate, scale in zip(self.weights, self.estimates, self.curvatures, strict=True)
         ]
         return LogisticModel(
