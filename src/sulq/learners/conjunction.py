@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, get_args
 
 from sulq.errors import QueryError
 from sulq.hypotheses.rules import Rule
-from sulq.learners.learner import Learner
+from sulq.learners.learner import LATER, Learner
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import condition, conditions
 from sulq.queries.node import Node
@@ -59,7 +59,7 @@ class Conjunction(Learner[Rule]):
     confidence: Numeric = Fraction(95, 100)
     negations: bool = False
     share: Numeric | None = None
-    keep: Keep = "tight"
+    keep: Keep = field(default="tight", metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Rule]:
         literals, label = self.literals(schema), condition(self.label, schema)
