@@ -16,7 +16,6 @@ from typing import Any
 import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).parent
 TARGET = re.compile(r"\]\(([^)#\s:]+)")
@@ -55,8 +54,6 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
             path = normpath(join(dirname(page.src_uri), target))
             if path not in shown_files and not path.startswith("..") and (ROOT / path).exists():
                 shown_files[path] = _shown(path, config)
-    colours = HtmlFormatter(style="friendly").get_style_defs(".highlight")
-    shown_files["pygments.css"] = File.generated(config, "pygments.css", content=colours)
     return Files(list(shown_files.values()))
 
 
