@@ -20,6 +20,7 @@ import sulq
 from tests.effort import long
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.xdist_group("site")  # it is built once
 CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
