@@ -52,11 +52,13 @@ def outputs(source: str, names: dict[str, Any], number: int) -> list[dict[str, A
     {'text/plain': ['3']}
     """
     body = ast.parse(source)
-    last = body.body.pop() if body.body and isinstance(body.body[-1], ast.Expr) else None
+    last = body.body[-1] if body.body else None
     shown = None
+    if isinstance(last, ast.Expr):
+        body.body.pop()
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(body, f"cell {number}", "exec"), names)
-        if last is not None:
+        if isinstance(last, ast.Expr):
             shown = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), names)
     made: list[dict[str, Any]] = []
     if printed.getvalue():
