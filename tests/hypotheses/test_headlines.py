@@ -68,3 +68,12 @@ def test_every_headline_is_a_sentence() -> None:
     for hypothesis in made:
         assert hypothesis.headline.endswith("."), type(hypothesis)
         assert "1 rules" not in hypothesis.headline
+
+
+def test_a_release_says_which_columns_go_together_most() -> None:
+    """Two equal columns of 4,000 rows and one of coins. At ε = 1,000 noise is below a row but for a chance of e^-100."""
+    rows = {"a": [0, 1] * 2000, "b": [0, 1] * 2000, "coin": [0, 0, 1, 1] * 1000}
+    people = sulq.open(rows, {name: sulq.Boolean() for name in rows})
+    release = sulq.Pairs(list(rows)).learn(people.curator(epsilon=1000))
+    assert release.headline.endswith(" a and b go together most.")
+    assert release.headline.startswith("3 tables of two of 3 columns")
