@@ -76,8 +76,8 @@ lint: $(VENV)/.ready
 
 docs: $(VENV)/.ready
 	@echo "· the documentation as a site, with a warning for a broken link an error"
-	@$(BIN)/mkdocs build --strict
-	@echo "· open site/index.html; to search it, run $(BIN)/python -m http.server --directory site"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "· open site/index.html: it needs no server"
 
 # One wheel a platform for every Python, one for all other platforms, and the sources.
 dist: $(VENV)/.ready

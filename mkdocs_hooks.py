@@ -16,17 +16,54 @@ from typing import Any
 import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-from pygments.formatters import HtmlFormatter
+from mkdocs.structure.pages import Page
+
+import sulq
+from site_pages.commands import PLACE, commands_page
+from site_pages.markup import prompted, tabbed
+from site_pages.notebook import as_markdown
+from sulq.cli import _parser
 
 ROOT = Path(__file__).parent
 TARGET = re.compile(r"\]\(([^)#\s:]+)")
 PICTURES = (".png", ".svg")
+NOTEBOOK = ".ipynb"
+LINK_TO_NOTEBOOK = re.compile(r"\]\([^)#\s:]+\.ipynb")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Headings have the anchors that code hosts give them."""
+    """Headings have the anchors that code hosts give them, and the title has the version."""
     config.mdx_configs["toc"]["slugify"] = anchor
+    config.nav = _with_pages(config.nav)
+    config.site_name = f"sulq {sulq.__version__}"
     return config
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Tabs, examples and commands, as only the site shows them; the home page has all of the width."""
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation", "toc"]
+    if PLACE in markdown:
+        markdown = markdown.replace(PLACE, commands_page(_parser()))
+    return prompted(tabbed(LINK_TO_NOTEBOOK.sub(lambda link: paged(link[0]), markdown)))
+
+
+def paged(path: str) -> str:
+    """The page that shows a notebook.
+
+    >>> paged("docs/tutorial.ipynb")
+    'docs/tutorial.md'
+    """
+    return path.removesuffix(NOTEBOOK) + ".md" if path.endswith(NOTEBOOK) else path
+
+
+def _with_pages(nav: Any) -> Any:
+    """A navigation that leads to pages, not to notebooks."""
+    if isinstance(nav, str):
+        return paged(nav)
+    if isinstance(nav, dict):
+        return {name: _with_pages(part) for name, part in nav.items()}
+    return [_with_pages(part) for part in nav]
 
 
 def anchor(heading: str, separator: str) -> str:
@@ -50,13 +87,16 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for path in _pages(config.nav):
         if path not in shown_files and (ROOT / path).is_file():
             shown_files[path] = File.generated(config, path, abs_src_path=str(ROOT / path))
+    for path in [path for path in shown_files if path.endswith(NOTEBOOK)]:
+        text = as_markdown((ROOT / path).read_text(encoding="utf-8"), Path(path).name)
+        page = File.generated(config, paged(path), content=text)
+        page.dest_uri = str(Path(shown_files[path].dest_uri).with_suffix(".html"))
+        shown_files[page.src_uri] = page
     for page in [file for file in shown_files.values() if file.is_documentation_page()]:
         for target in TARGET.findall(page.content_string):
             path = normpath(join(dirname(page.src_uri), target))
             if path not in shown_files and not path.startswith("..") and (ROOT / path).exists():
                 shown_files[path] = _shown(path, config)
-    colours = HtmlFormatter(style="friendly").get_style_defs(".highlight")
-    shown_files["pygments.css"] = File.generated(config, "pygments.css", content=colours)
     return Files(list(shown_files.values()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pandas as pd
@@ -69,7 +70,8 @@ def test_a_report_has_every_published_count_beside_the_synthetic_one(
     release, page = PairsRelease.from_json(path.read_text()), out.read_text()
     assert page.count("<details>") == len(release.columns) + len(release.tables)
     assert "<svg" in page and "prefers-color-scheme: dark" in page and "nothing was spent" in page
-    assert "(ε, δ) = (4, 1e-06)" in page
+    assert "<strong>(ε, δ) = (4, 1e-06)</strong> is the promise of the release" in page
+    assert sha256(path.read_bytes()).hexdigest() in page
     for one, other in release.pairs:
         answer = release.table(one, other)
         assert f"<summary>{one} × {other}</summary>" in page

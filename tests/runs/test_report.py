@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from hashlib import sha256
 from html.parser import HTMLParser
 from importlib.metadata import version
 from pathlib import Path
@@ -224,8 +225,48 @@ def test_a_report_says_how_to_check_it() -> None:
     words = " ".join(Page(report(outcome(), "A tree")).text.split())
     assert "sulq ledger verify people.ledger recomputes every sum and every hash" in words
     assert "shows what the run a run was charged" in words
+    assert outcome().schema.hash in words
     memory = Page(learned(sulq.ID3("bought_drugs", ["plan"], depth=1), epsilon=1)).text
     assert "kept in memory, so nobody can check" in memory
+
+
+def test_a_result_that_is_made_again_has_the_hash_on_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = [*hostile_people(tmp_path), "--report", "tree.html"]
+    assert main(command) == 0
+    page = Page(Path("tree.html").read_text()).text
+    assert main([*command[:-2], "--json", "tree.json"]) == 0  # at no cost
+    assert sha256(Path("tree.json").read_bytes()).hexdigest() in page
+    assert "data: people.parquet" in page
+
+
+def test_a_report_does_not_have_the_seal_of_the_ledger(tmp_path: Path) -> None:
+    """The seal stands for when answers were ready, and that depends on the rows."""
+    assert main([*hostile_people(tmp_path), "--report", str(tmp_path / "tree.html")]) == 0
+    text = (tmp_path / "tree.html").read_text()
+    with sulq.Ledger.read(tmp_path / "people.parquet.ledger") as ledger:
+        hashes = {ledger.seal, *(entry.hash for entry in ledger.entries())}
+    assert not any(value in text for value in hashes)
+
+
+def test_a_report_of_a_run_elsewhere_names_no_file_to_verify() -> None:
+    made = outcome()
+    assert made.account is not None
+    account = replace(made.account, ledger="people at sulq.example", elsewhere=True)
+    words = Page(report(replace(made, account=account), "A tree")).text
+    assert "The ledger is kept where the data is, people at sulq.example." in words
+    assert "sulq ledger verify" not in words
+
+
+def test_many_rounds_are_folded_away() -> None:
+    few = outcome()
+    many = replace(few, asked=few.asked * 40)
+    assert "<summary>" not in report(few, "A tree").split("What was asked")[1].split("<h2>")[0]
+    folded = report(many, "A tree").split("What was asked")[1].split("<h2>")[0]
+    assert f"<summary>{len(many.asked)} rounds, " in folded
+    assert folded.count("<tr>") == len(many.asked) + 1
 
 
 def test_a_report_can_be_read_in_the_dark_and_on_a_phone() -> None:

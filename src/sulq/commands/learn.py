@@ -140,7 +140,7 @@ def _tell(outcome: Outcome, title: str, options: argparse.Namespace, console: Co
     """Write down what came of a run where that was asked for, and then show it."""
     files: dict[str, str] = {}
     if options.report is not None:
-        files[options.report] = report(outcome, title)
+        files[options.report] = report(outcome, title, Path(options.data).name)
     if options.json is not None:
         files[options.json] = outcome.hypothesis.to_json() + "\n"
     if isinstance(outcome.hypothesis, Tabulation) and options.csv is not None:

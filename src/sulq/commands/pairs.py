@@ -135,7 +135,7 @@ def synthesize(options: argparse.Namespace, console: Console) -> None:
         write_whole(options.differences, csv_text(rows.differences()))
     if options.report is not None:
         title = f"Synthetic rows of {Path(options.release).stem}"
-        write_whole(options.report, synthetic_report(rows, release.origin, title))
+        write_whole(options.report, synthetic_report(rows, release.origin, title, text))
     console.print(Text(rows.report()), soft_wrap=True)
     promise = "none is known" if release.origin is None else release.origin.promise
     console.print(Text(f"privacy: that of the release, {promise}; nothing was spent"), soft_wrap=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.hypotheses.class_scores import chosen, differs, likelihoods
 from sulq.hypotheses.effect import Effect
-from sulq.hypotheses.hypothesis import Hypothesis, words
+from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.hypotheses.target import Target
 from sulq.pictures import measured
 from sulq.queries.arithmetic import Add
@@ -26,6 +26,8 @@ BARS = "1.96 standard deviations of noise and sampling, not of what was smoothed
 """What error bars say, and what not."""
 DRAWN = 12
 """How many values of a category are worth drawing."""
+NAMED = 4
+"""So many columns are named in a headline, those that matter most first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,23 @@ class AdditiveModel(Hypothesis):
             for name, place in self._places():
                 lines.append(f"  {effect.name}{name}: {effect.told(self.schema, place)}")
         return "\n".join(lines)
+
+    @property
+    def headline(self) -> str:
+        known = [effect.name for effect in self.ranked if effect.telling]
+        if not known:
+            return f"{words(self.label)} is told by no column that can be told from noise."
+        rest = len(known) - NAMED
+        others = [] if rest <= 0 else ["1 other column" if rest == 1 else f"{rest} other columns"]
+        return f"{words(self.label)} is told by {enumerated([*known[:NAMED], *others])}."
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        quiet = [effect.name for effect in self.ranked if not effect.telling]
+        if not quiet:
+            return ()
+        one = f"The effect of {quiet[0]} is" if len(quiet) == 1 else ""
+        return (f"{one or f'The effects of {enumerated(quiet)} are'} within the noise.",)
 
     @property
     def _about(self) -> str:

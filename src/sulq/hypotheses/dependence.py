@@ -153,12 +153,21 @@ class DependenceTree(Hypothesis):
         likely = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
+    @property
+    def headline(self) -> str:
+        by = f"by {', '.join(self._near)}" if self._near else "by no other column"
+        return f"{self._clean_names[self.label]} is told {by}."
+
     def describe(self) -> str:
-        label, names = self.columns[self.label], self._clean_names
-        near = [] if label.parent is None else [names[label.parent]]
-        near += [names[place] for place in self._children(self.label)]
-        about = f"tells {names[self.label]}" + (f" by {', '.join(near)}" if near else "")
-        return "\n".join([about, *self._below(0, "")])
+        by = f" by {', '.join(self._near)}" if self._near else ""
+        return "\n".join([f"tells {self._clean_names[self.label]}{by}", *self._below(0, "")])
+
+    @property
+    def _near(self) -> list[str]:
+        """The columns that the label depends on, and those that depend on it."""
+        parent = self.columns[self.label].parent
+        near = [*([] if parent is None else [parent]), *self._children(self.label)]
+        return [self._clean_names[place] for place in near]
 
     @property
     def _clean_names(self) -> list[str]:

@@ -37,8 +37,8 @@ class Effect:
 
     >>> from sulq.queries.expressions import col
     >>> effect = Effect(col("old"), (0.6, 0.4), ((-1.0,), (1.5,)), ((0.1,), (0.1,)))
-    >>> effect.name, round(effect.importance, 2)
-    ('old', 1.2)
+    >>> effect.name, round(effect.importance, 2), effect.telling
+    ('old', 1.2, True)
     """
 
     code: Node
@@ -55,6 +55,12 @@ class Effect:
     def importance(self) -> float:
         """How much the attribute adds to a row on average, whichever way."""
         return float(np.abs(self._table).max(axis=1, initial=0.0) @ np.array(self.shares))
+
+    @property
+    def telling(self) -> bool:
+        """Whether some value adds more than its error bar: not all of its picture is grey."""
+        radius = SURELY * np.array(self.deviations, dtype=np.float64).reshape(self._table.shape)
+        return bool((np.abs(self._table) > radius).any())
 
     @cached_property
     def _table(self) -> NDArray[np.float64]:

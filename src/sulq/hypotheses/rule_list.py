@@ -121,7 +121,8 @@ class RuleList(Hypothesis):
 
     @property
     def headline(self) -> str:
-        return f"{words(self.label)} by a list of {len(self.conditions)} rules; the first that fits says it."
+        many = "1 rule" if len(self.conditions) == 1 else f"{len(self.conditions)} rules"
+        return f"{words(self.label)} by a list of {many}; the first that fits says it."
 
     @property
     def doubts(self) -> tuple[str, ...]:

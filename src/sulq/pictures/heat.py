@@ -18,10 +18,18 @@ class HeatCell:
     Args:
         strength: from 0 to 1.
         telling: whether that is more than noise; if not, it is drawn in grey.
+
+    >>> HeatCell(0.5, True).words, HeatCell(0.5, False).words
+    ('0.50', '[0.50]')
     """
 
     strength: float
     telling: bool
+
+    @property
+    def words(self) -> str:
+        """The strength, in brackets where it may be noise."""
+        return f"{self.strength:.2f}" if self.telling else f"[{self.strength:.2f}]"
 
 
 def picture(

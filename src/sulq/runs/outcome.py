@@ -30,12 +30,14 @@ class RunBudget:
         neighbours: what one person's presence means.
         ledger: the name of the file that remembers what was spent.
         remaining: what is left now.
+        elsewhere: whether the ledger is at a curator elsewhere.
     """
 
     budget: Budget
     neighbours: Neighbours
     ledger: str
     remaining: Fraction
+    elsewhere: bool = False
 
     def words(self, cost: Fraction) -> str:
         """An amount, in the unit of the budget."""

@@ -87,7 +87,9 @@ class RemoteRun:
             say_what_was_spent(error, self.name, spent, self.remote.offer.unit)
             raise
         assert hypothesis.origin is not None
-        account = RunBudget(budget, self.remote.offer.neighbours, self.place, self.remote.remaining)
+        account = RunBudget(
+            budget, self.remote.offer.neighbours, self.place, self.remote.remaining, elsewhere=True
+        )
         asked = tuple(watched.asked)
         return Outcome(hypothesis, asked, account, hypothesis.origin, self.remote.offer.schema)
 

@@ -23,6 +23,7 @@ from sulq.runs.odds import GUESS, surest
 from sulq.runs.outcome import Outcome, RunBudget, promise_in_words
 from sulq.runs.style import page
 from sulq.schema import Schema, drops
+from sulq.wire import digest
 
 ERRORS = (
     "All numbers of an answer are as close as this to those of the rows themselves, but for a chance of 5 %. "
@@ -44,23 +45,27 @@ PRIVATE_LIMITS = (
 
 NONE = "none: "
 """How oracles that promise nothing begin to say so."""
+LONG = 2000
+"""A table of rounds with more letters is folded away: on a phone it would be screens long."""
 NUMERIC = ("round", "numbers", "cost")
 """The columns of the table of rounds that are aligned to the right."""
 
 
-def report(outcome: Outcome, title: str) -> str:
+def report(outcome: Outcome, title: str, data: str = "") -> str:
     """A run as one HTML page.
 
     Args:
         outcome: what came of the run.
         title: what the page is called.
+        data: what the data is called, "" where nobody said.
     """
     account, origin = outcome.account, outcome.origin
     limits = _limits(outcome)
     sections = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="soft">learned by sulq {escape(version("sulq"))} ({escape(origin.learner)}) · written on '
-        f"{date.today().isoformat()} · promise: {escape(origin.promise)} · run: {escape(origin.run)}</p>",
+        f"{date.today().isoformat()}{f' · data: {escape(data)}' if data else ''} · "
+        f"promise: {escape(origin.promise)} · run: {escape(origin.run)}</p>",
         _warning(origin.promise),
         _opening(outcome.hypothesis) if outcome.hypothesis else "",
         f"<p>Chosen: {escape(origin.chosen)}.</p>" if origin.chosen else "",
@@ -73,7 +78,7 @@ def report(outcome: Outcome, title: str) -> str:
         "" if account is None else _to_check(outcome, account),
         "<h2>What this does not say</h2>",
         "<ul>" + "".join(f"<li>{escape(limit)}</li>" for limit in limits) + "</ul>",
-        _to_predict_with(outcome.hypothesis) if outcome.hypothesis else "",
+        _to_use(outcome.hypothesis) if outcome.hypothesis else "",
     ]
     return page(title, sections)
 
@@ -129,18 +134,35 @@ def _reported(promise: str) -> str:
 
 
 def _to_check(outcome: Outcome, account: RunBudget) -> str:
-    """How whoever keeps the data can check what the page says."""
+    """How whoever keeps the data can check what the page says.
+
+    The seal of the ledger is not on the page: it stands for the times of answers too, and those depend on the
+    rows. The hashes here stand for the schema and for what is on the page anyway.
+    """
+    ledger, run = _ledger(account), escape(outcome.origin.run)
+    again = "The same command again gives the same result, at no cost: "
     if account.ledger in ("memory", IN_MEMORY):
-        return (
-            "<h2>How to check this page</h2><p>The ledger of this run was kept in memory, so nobody can "
-            "check what was spent.</p>"
+        who = "The ledger of this run was kept in memory, so nobody can check what was spent."
+        again = ""
+    elif account.elsewhere:
+        who = (
+            f"The ledger is kept where the data is, {ledger}. Its owner can verify it there, and see what "
+            f"the run {run} was charged."
         )
-    ledger = _ledger(account)
+    else:
+        who = (
+            f"Whoever keeps the data has the ledger. <code>sulq ledger verify {ledger}</code> recomputes "
+            f"every sum and every hash in it, and <code>sulq ledger show {ledger}</code> shows what the run "
+            f"{run} was charged and the schema that it was made for."
+        )
+    told = f"{again}the file that <code>--json</code> writes has this hash." if again else ""
+    hashes = {"schema": outcome.schema.hash}
+    if outcome.hypothesis:
+        hashes["result"] = digest(f"{outcome.hypothesis.to_json()}\n")
+    lines = "".join(f"<dt>{name}</dt><dd><code>{value}</code></dd>" for name, value in hashes.items())
     return (
-        "<h2>How to check this page</h2><p>Whoever keeps the data has the ledger. "
-        f"<code>sulq ledger verify {ledger}</code> recomputes every sum and every hash in it, and "
-        f"<code>sulq ledger show {ledger}</code> shows what the run {escape(outcome.origin.run)} was charged."
-        " The same command again gives the same result, at no cost.</p>"
+        f"<h2>How to check this page</h2><p>{who} {told}</p><dl>{lines}</dl>"
+        '<p class="soft">Hashes are SHA-256, as <code>sha256sum</code> prints them.</p>'
     )
 
 
@@ -150,9 +172,9 @@ def _ledger(account: RunBudget) -> str:
     return escape(f"postgresql://…?schema={place.schema}" if isinstance(place, Address) else place.name)
 
 
-def _to_predict_with(hypothesis: Hypothesis) -> str:
+def _to_use(hypothesis: Hypothesis) -> str:
     return (
-        "<h2>To predict with it</h2>"
+        "<h2>To use it in Python</h2>"
         "<p>Read this text with <code>sulq.Hypothesis.from_json</code>.</p>"
         f"<details><summary>JSON</summary><pre>{escape(_pretty(hypothesis.to_json()))}</pre></details>"
     )
@@ -197,6 +219,9 @@ def _rounds(rounds: tuple[AskedRound, ...], account: RunBudget | None) -> str:
     body = "".join(_row(line) for line in lines)
     note = f'<p class="soft">{escape(ERRORS)}</p>' if noisy else ""
     table = f'<table class="rounds"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    if sum(len(words) for line in lines for words in line.values()) > LONG:
+        numbers = sum(round_.numbers for round_ in rounds)
+        table = f"<details><summary>{len(rounds)} rounds, {numbers:,} numbers</summary>{table}</details>"
     return f"<h2>What was asked</h2>{table}{note}"
 
 

@@ -39,6 +39,9 @@ th { color: var(--soft); font-weight: 500; }
 pre { white-space: pre; overflow-x: auto; font: .85rem/1.45 ui-monospace, monospace;
   border: 1px solid var(--line); border-radius: .4rem; padding: .7rem .9rem; }
 code { overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
+dt { color: var(--soft); }
+dd { margin: 0; }
 summary { cursor: pointer; color: var(--soft); }
 @media screen and (max-width: 40rem) {
   body { padding: 1.2rem 1rem 3rem; }

@@ -15,6 +15,7 @@ from sulq.hypotheses.pairs.synthetic import ComparedCounts, SyntheticRows
 from sulq.pictures import scatter
 from sulq.runs.style import page
 from sulq.talk.columns import with_error
+from sulq.wire import digest
 
 LIMITS = (
     "Nobody is behind a synthetic row. The rows are made of the release alone: whoever may see the release "
@@ -28,13 +29,14 @@ LIMITS = (
 )
 
 
-def synthetic_report(rows: SyntheticRows, origin: Origin | None, title: str) -> str:
+def synthetic_report(rows: SyntheticRows, origin: Origin | None, title: str, release: str) -> str:
     """How far synthetic rows are from what was published, as one HTML page.
 
     Args:
         rows: the rows.
         origin: where the release comes from.
         title: what the page is called.
+        release: the text of the release, as its file has it.
     """
     promise = "none is known" if origin is None else origin.promise
     mean = 100 * float(np.mean(rows.differences()["total variation"]))
@@ -44,15 +46,28 @@ def synthetic_report(rows: SyntheticRows, origin: Origin | None, title: str) -> 
         f"{date.today().isoformat()} · promise of the release: {escape(promise)} · nothing was spent</p>",
         f'<p class="lead">{len(rows):,} synthetic rows. On average {mean:.2f} % of them are in another cell '
         "than the release has them in, once what noise explains is taken back.</p>",
+        "" if origin is None else _meaning(promise),
         f'<div class="picture">{_picture(rows)}</div>',
         "<h2>Every table</h2>",
         _tables(rows),
         "<h2>Every count</h2>",
         *(_counts(rows, compared) for compared in rows.compared),
+        "<h2>How to check this page</h2>",
+        "<p>The page was made of the release alone, whose file has this hash (SHA-256, as "
+        "<code>sha256sum</code> prints it):</p>",
+        f"<dl><dt>release</dt><dd><code>{digest(release)}</code></dd></dl>",
         "<h2>What this does not say</h2>",
         "<ul>" + "".join(f"<li>{escape(limit)}</li>" for limit in LIMITS) + "</ul>",
     ]
     return page(title, sections)
+
+
+def _meaning(promise: str) -> str:
+    """What the promise of the release means for rows that are drawn from it."""
+    return (
+        f'<div class="meaning"><p><strong>{escape(promise)}</strong> is the promise of the release. It '
+        "covers these rows too: they tell nothing about anyone that the release does not tell.</p></div>"
+    )
 
 
 def _picture(rows: SyntheticRows) -> str:

@@ -22,7 +22,7 @@ from sulq.hypotheses.pairs.linear import linear
 from sulq.hypotheses.pairs.positive import fitted
 from sulq.hypotheses.pairs.synthetic import SyntheticRows, sampled
 from sulq.pictures import heat
-from sulq.pictures.svg import plain
+from sulq.pictures.svg import clean, plain
 from sulq.queries.node import Node
 from sulq.talk.answers import BETA, Answer, Axis
 from sulq.talk.columns import plain_table
@@ -185,16 +185,17 @@ class PairsRelease(Hypothesis):
     def expression(self) -> Node:
         return self.tree(self.names[0]).likelihood
 
+    @property
+    def headline(self) -> str:
+        known = [[self.names[place] for place in pair] for pair, cell in self._heat.items() if cell.telling]
+        return clean(f"{self._size} {' and '.join(known[0])} go together most.") if known else self._size
+
     def describe(self) -> str:
-        strongest = sorted(self._heat.items(), key=lambda item: -item[1].strength)
         lines = [
-            [
-                f"{self.names[one]} × {self.names[other]}",
-                f"{cell.strength:.2f}" if cell.telling else f"[{cell.strength:.2f}]",
-            ]
-            for (one, other), cell in strongest[:LISTED]
+            [f"{self.names[one]} × {self.names[other]}", cell.words]
+            for (one, other), cell in list(self._heat.items())[:LISTED]
         ]
-        more = [f"… {len(strongest) - LISTED:,} more"] if len(strongest) > LISTED else []
+        more = [f"… {len(self._heat) - LISTED:,} more"] if len(self._heat) > LISTED else []
         table = [plain_table(["columns", "strength"], lines, 1)] if lines else []
         return "\n".join([self._size, *self._noise, *self._absence, *table, *more])
 
@@ -220,9 +221,8 @@ class PairsRelease(Hypothesis):
             return []
         drowned = sum(not cell.telling for cell in self._heat.values())
         within = f" {drowned:,} show no more than noise." if drowned else ""
-        return [
-            f"The counts of a table are off by at most ± {plain(float(np.median(radii)), 2)} at 95 %.{within}"
-        ]
+        off = plain(float(np.median(radii)), 2)
+        return [f"The counts of a table are off by at most ± {off} at 95 %.{within}"]
 
     @property
     def _absence(self) -> list[str]:
@@ -234,10 +234,10 @@ class PairsRelease(Hypothesis):
 
     @cached_property
     def _heat(self) -> dict[Pair, heat.HeatCell]:
-        strength = self.facts.positive.strength
-        return {
-            pair: heat.HeatCell(strength(pair), self._telling(pair)) for pair in self.facts.agreement.pairs
-        }
+        """How strongly columns go together, the strongest first."""
+        strength, pairs = self.facts.positive.strength, self.facts.agreement.pairs
+        cells = {pair: heat.HeatCell(strength(pair), self._telling(pair)) for pair in pairs}
+        return dict(sorted(cells.items(), key=lambda item: -item[1].strength))
 
     def _telling(self, pair: Pair) -> bool:
         """Whether squares of differences from independence add up to more than those of noise alone."""

@@ -87,8 +87,7 @@ def hypothesis_shown(hypothesis: Hypothesis) -> Mapping[str, Any]:
         note = hypothesis.note.replace("(in brackets)", "(in grey)")
         return {"table": table_shown(hypothesis), "note": note, "words": "", "lead": hypothesis.headline}
     picture_ = drawn(hypothesis.picture()) if hypothesis else Markup("")
-    lead = hypothesis.headline.removesuffix(", and")  # effects follow, as a picture
-    return {"drawing": picture_, "note": "", "words": hypothesis.describe(), "lead": lead}
+    return {"drawing": picture_, "note": "", "words": hypothesis.describe(), "lead": hypothesis.headline}
 
 
 def questions_shown(result: Mapping[str, Any]) -> list[Questioned]:
