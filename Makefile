@@ -61,6 +61,8 @@ dask: $(VENV)/.ready
 	@echo "· Dask for the tests of files on its workers"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dask]'
 
+# Two processes run tests. If each started threads for its matrices as well, they would be in each other's way.
+suite: export OPENBLAS_NUM_THREADS = 1
 suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"
 	@$(BIN)/pytest --numprocesses=2 --dist=loadgroup --quiet

@@ -18,6 +18,7 @@ from sulq.cli import main
 from sulq.commands.terminal import Listener, plain
 from sulq.ledger.ledger import Ledger
 from tests.commands.people import write_people
+from tests.effort import long
 
 SELECT = "SELECT income, count(*), median(age) FROM people GROUP BY income"
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1", "--share", "1/2"]
@@ -120,7 +121,9 @@ def nobody_reads() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("atlas_of_two_sizes")
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.parametrize(
+    "encoding", ["ascii", pytest.param("latin-1", marks=long), pytest.param("cp1252", marks=long)]
+)
 def test_every_command_shows_what_it_can_on_a_terminal_that_lacks_letters(
     place: Place, streams: Callable[[str], tuple[io.BytesIO, io.BytesIO]], encoding: str
 ) -> None:
@@ -139,6 +142,7 @@ def test_every_command_shows_what_it_can_on_a_terminal_that_lacks_letters(
 
 
 @pytest.mark.usefixtures("atlas_of_two_sizes")
+@long
 def test_every_command_ends_as_usual_when_nobody_reads(place: Place) -> None:
     for name, command in place.commands.items():
         with nobody_reads():
