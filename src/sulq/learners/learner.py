@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
+from sulq.loops.one_thread import one_thread
 from sulq.numbers import rational
 from sulq.queries.rounds import Ahead, Round, numbers_of
 from sulq.schema import Schema
@@ -102,7 +103,8 @@ class Learner(ABC, Generic[H]):
         reply: Any = None
         while True:
             try:
-                step = steps.send(reply)
+                with one_thread():
+                    step = steps.send(reply)
             except StopIteration as done:
                 hypothesis: H = done.value
                 return hypothesis
@@ -122,7 +124,8 @@ class Learner(ABC, Generic[H]):
         reply: Any = None
         while True:
             try:
-                step = steps.send(reply)
+                with one_thread():
+                    step = steps.send(reply)
             except StopIteration as done:
                 hypothesis: H = done.value
                 return hypothesis

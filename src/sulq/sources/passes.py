@@ -8,14 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from functools import cache
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
+from sulq.loops.one_thread import one_thread
 from sulq.queries.kernel import Kernel, Totals
 from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Floats, Scope
@@ -92,7 +91,7 @@ def share_out(work: Callable[[Any, Any], None], own: Sequence[Any], tasks: Any) 
             raise
 
     # The blocks are small: BLAS with threads of its own would only get in the way of ours.
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(len(own)) as pool:
+    with one_thread(), ThreadPoolExecutor(len(own)) as pool:
         try:
             labours = [pool.submit(labour, mine) for mine in own]
             # Polars, once imported, keeps an interrupt from waking a thread that waits for long.
@@ -106,8 +105,3 @@ def share_out(work: Callable[[Any, Any], None], own: Sequence[Any], tasks: Any) 
 
 def _until(over: threading.Event, pieces: Iterator[Any]) -> Iterator[Any]:
     return takewhile(lambda _: not over.is_set(), pieces)
-
-
-@cache
-def _blas() -> Any:
-    return ThreadpoolController()

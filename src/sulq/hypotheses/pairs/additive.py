@@ -20,12 +20,14 @@ from sulq.hypotheses.pairs.joint import drawn
 from sulq.hypotheses.pairs.label_sums import LabelSums
 from sulq.hypotheses.pairs.rehearsed import stretch
 from sulq.hypotheses.target import Target
+from sulq.loops.one_thread import on_one_thread
 from sulq.queries.expressions import Column
 
 STEPS, DRAWN, AGAIN = 4, 50_000, 10_000
 """How often the gradient is taken anew, on how many drawn rows, and on how many to see how far off it is."""
 
 
+@on_one_thread
 def additive(facts: PairsFacts, label: str) -> AdditiveModel:
     """The additive model for one of the columns.
 

@@ -15,6 +15,7 @@ from sulq.hypotheses.pairs.columns import PairsFacts
 from sulq.hypotheses.pairs.label_sums import LabelSums
 from sulq.hypotheses.pairs.rehearsed import stretch
 from sulq.hypotheses.target import Target
+from sulq.loops.one_thread import on_one_thread
 from sulq.queries.expressions import Column
 from sulq.queries.node import Node
 from sulq.schema import Boolean, Category
@@ -25,6 +26,7 @@ SLOPE = 0.1
 """The usual square of a slope, both numbers in units of their standard deviations."""
 
 
+@on_one_thread
 def linear(facts: PairsFacts, target: str) -> LinearModel:
     """The linear model for a number by all other columns.
 

@@ -17,6 +17,7 @@ from sulq.effects.layout import Floats
 from sulq.errors import SulqError
 from sulq.hypotheses.pairs.columns import PairsFacts
 from sulq.hypotheses.pairs.joint import Codes, drawn
+from sulq.loops.one_thread import on_one_thread
 from sulq.numbers import whole
 from sulq.schema import Boolean, Category, Integer
 from sulq.talk.answers import BETA
@@ -171,6 +172,7 @@ class SyntheticRows:
         return self.differences()
 
 
+@on_one_thread
 def sampled(facts: PairsFacts, rows: int, seed: int | None) -> SyntheticRows:
     """So many synthetic rows.
 
