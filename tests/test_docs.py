@@ -228,3 +228,12 @@ def test_the_readmes_figures_are_the_measured_ones() -> None:
     measured = tables((ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8"))
     [shown] = [table for table in tables((ROOT / "README.md").read_text(encoding="utf-8")) if "±" in table]
     assert shown in measured
+
+
+def test_the_readmes_figures_beside_peers_stand_in_the_results() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [beside] = [table for table in tables(text) if "the best peer" in table]
+    measured = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    figures = re.findall(r"\d\.\d{3,4}", beside)
+    assert len(figures) == 12
+    assert [figure for figure in figures if figure not in measured] == []
