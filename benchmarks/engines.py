@@ -77,7 +77,9 @@ def _row(what: str, rows: int, repetitions: int) -> str:
 
 
 def _growth(rows: int) -> list[str]:
-    """One file, a hundred times: what grows is the work, and the driver's memory should not."""
+    """Copies of one file, up to a hundred: what grows is the work, and the driver's memory should not."""
+    import pyarrow.parquet as pq
+
     path, schema, _, _ = _case("gram", rows)
     chosen = sulq.Schema({name: schema[name] for name in list(schema)[:COLUMNS]})
     round_ = sulq.Round([sulq.total(sulq.gram(sulq.features(*chosen)))])
@@ -88,13 +90,14 @@ def _growth(rows: int) -> list[str]:
         "| rows | scan | first pass | later pass | later, ns a row | driver, Python | driver, JVM |",
         "|---|---|---|---|---|---|---|",
     ]
+    rows_of_one = pq.read_table(path, columns=list(chosen))
     with tempfile.TemporaryDirectory(dir=path.parent) as folder, cluster() as spark:
         _cost(lambda: sulq.open(path, chosen, engine=spark).exact().ask(round_))  # workers start
         for times in (1, 10, 100):
             for number in range(times):
-                link = Path(folder, f"{number}.parquet")
-                if not link.exists():
-                    link.hardlink_to(path)
+                copy = Path(folder, f"{number}.parquet")
+                if not copy.exists():
+                    pq.write_table(rows_of_one, copy)
             frame = spark.read.parquet(folder).select(*chosen)
             scan = _cost(frame.write.format("noop").mode("overwrite").save)
             Path("/proc/self/clear_refs").write_text("5")  # the high-water mark begins anew
