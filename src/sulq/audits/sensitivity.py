@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
+from sulq.queries.buckets import bucket, sign
 from sulq.queries.cases import clip, where
 from sulq.queries.codes import bins, cross, nearest, one_hot
 from sulq.queries.expressions import col, known
@@ -66,6 +67,9 @@ VALUES: dict[str, Node] = {
     "a logistic function": logistic(col("r") * 0.5),
     "a year": col("t").year(),
     "whether a date is known": known("t"),
+    "buckets of people": one_hot(bucket("i", 4)),
+    "a number by buckets": outer(one_hot(bucket("i", 2)), vector(col("r"))),
+    "a signed number": sign("i", 3, 4) * col("r"),
 }
 
 
