@@ -165,3 +165,10 @@ def test_bins_are_those_of_a_search(inner: Node, edges: list[float], rows: int) 
     codes = people.values(sulq.bins(inner, edges))
     reached = np.sum([people.values(inner >= edge) for edge in edges], axis=0)
     assert codes.tolist() == reached.tolist()
+
+
+@pytest.mark.parametrize("kind", [sulq.Real(-9, 9), sulq.Integer(-9, 9)])
+def test_a_number_on_an_edge_of_bins_belongs_to_the_right(kind: sulq.Real | sulq.Integer) -> None:
+    edges = [-3.0, 0.0, 7.0]
+    people = sulq.open({"x": edges}, {"x": kind})
+    assert people.values(sulq.bins("x", edges)).tolist() == [1, 2, 3]
