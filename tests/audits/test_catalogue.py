@@ -23,18 +23,8 @@ from sulq.learners.learner import Learner
 from sulq.privacy.noise import DiscreteLaplace
 from tests.effort import long
 
-QUICK = [
-    "coins",
-    "conversion",
-    "people",
-    "curator",
-    "answers",
-    "faults",
-    "races",
-    "free-paths",
-    "public-facts",
-]
-QUICK += ["rereading", "devices", "poisoning", "timing"]
+QUICK = ["coins", "conversion", "answers", "faults", "races", "free-paths", "public-facts"]
+QUICK += ["rereading", "devices", "for-life", "poisoning"]
 KNOWN = """floating point, precision, order of sums, timing, error oracle, double spending, crash, retry, free path,
 lazy re-reading, gaps between bins, nan and infinities, missing and asymmetric bounds, neighbour mix-ups, exact n,
 truncation, keys, accounting, fork, replay, an unprotected bit, report length, wrong probabilities, poisoning"""

@@ -155,8 +155,20 @@ def test_what_is_more_than_moving_is_computed_node_by_node(value: Node) -> None:
 @pytest.mark.parametrize("inner", [col("i"), col("r"), 3 * col("i") - 7, 0.1 * col("r")])
 def test_bins_are_those_of_a_search(inner: Node, edges: list[float], rows: int) -> None:
     rng = np.random.default_rng(0)
-    table = {"i": rng.integers(-5, 30, rows), "r": rng.uniform(-9, 9, rows)}
+    drawn = rng.uniform(-9, 9, rows)
+    # Some numbers lie exactly on an edge.
+    table = {
+        "i": rng.integers(-5, 30, rows),
+        "r": np.where(rng.random(rows) < 0.5, np.rint(2 * drawn) / 2, drawn),
+    }
     people = sulq.open(table, {"i": sulq.Integer(-5, 30), "r": sulq.Real(-9, 9)})
     codes = people.values(sulq.bins(inner, edges))
     reached = np.sum([people.values(inner >= edge) for edge in edges], axis=0)
     assert codes.tolist() == reached.tolist()
+
+
+@pytest.mark.parametrize("kind", [sulq.Real(-9, 9), sulq.Integer(-9, 9)])
+def test_a_number_on_an_edge_of_bins_belongs_to_the_right(kind: sulq.Real | sulq.Integer) -> None:
+    edges = [-3.0, 0.0, 7.0]
+    people = sulq.open({"x": edges}, {"x": kind})
+    assert people.values(sulq.bins("x", edges)).tolist() == [1, 2, 3]

@@ -15,10 +15,13 @@ from sulq.audits import (
     choices,
     costs,
     curators,
+    devices,
     laws,
     learners,
     ledger_faults,
     ledgers,
+    parties,
+    promised,
     public_facts,
     randomizers,
     sensitivity,
@@ -40,10 +43,13 @@ MODULES = (
     ledger_faults,
     attempts,
     public_facts,
+    promised,
+    parties,
+    devices,
     services,
 )
 CHECKS: dict[str, Check] = {check.name: check for module in MODULES for check in module.CHECKS}
-FIRST = ("transcripts", "randomizers", "sensitivity", "errors", "learners", "noise")
+FIRST = ("parity", "transcripts", "randomizers", "sensitivity", "errors", "learners", "noise")
 """What takes longest begins first, so that no core waits for it in the end."""
 
 

@@ -18,7 +18,7 @@ from sulq.audits.laws import SLACK, draws
 from sulq.audits.statistics import fit, loss_at_least
 from sulq.privacy import many_candidates
 from sulq.privacy.gf2 import equations
-from sulq.privacy.parity import ParityMechanism
+from sulq.privacy.parity import Attempts, ParityMechanism
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selection
 from sulq.queries.query import Neighbours
 
@@ -114,7 +114,71 @@ def parity(effort: Effort) -> Iterator[AuditFinding]:
         )
 
 
-def _said(mechanism: ParityMechanism, table: Sequence[tuple[int, int]]) -> str:
+Kinds = tuple[int, ...]
+"""How many rows there are of each kind: a bit and a label, from (0, 0) to (1, 1)."""
+ROWS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def attempts(effort: Effort) -> Iterator[AuditFinding]:
+    """Several attempts that are charged jointly: their law on small tables of one bit, and on large ones."""
+    most = 3 if effort == "quick" else 8
+    small = [kinds for kinds in itertools.product(range(most + 1), repeat=4) if sum(kinds) <= most]
+    # Where all rows but one agree, a parity gives more away than on any small table.
+    large = [(0, 0, ones, many) for many in (30, 79, 80, 81) for ones in (0, 1)]
+    ways: list[Neighbours] = ["replace", "add-remove"]
+    for neighbours, epsilon, mean in itertools.product(
+        ways, (Fraction(1, 2), Fraction(2)), (Fraction(3, 2), Fraction(6))
+    ):
+        mechanism = Attempts(epsilon, mean, neighbours)
+        laws = {kinds: _law_of_attempts(kinds, float(mechanism.rate), float(mean)) for kinds in small + large}
+        losses = [
+            abs(math.log(p / q))
+            for one, other in itertools.combinations(laws, 2)
+            if _neighbours(_listed(one), _listed(other), neighbours)
+            for p, q in zip(laws[one], laws[other], strict=True)
+            if max(p, q) > 0
+        ]
+        yield exact(
+            f"parity in {float(mean):g} attempts on average ({neighbours}), {len(laws)} tables",
+            f"ε = {float(epsilon):g}",
+            f"ε = {max(losses):.6g}",
+            "any excess above 1e-9",
+            max(losses) <= epsilon + SLACK,
+        )
+        table, runs = (0, 1, 1, 1), draws(effort) // 20
+        said = Counter(_said(mechanism, _listed(table)) for _ in range(runs))
+        law = _law_of_attempts(table, float(mechanism.rate), float(mean))
+        yield fit(
+            f"what {float(mean):g} attempts say ({neighbours}, ε = {epsilon})", [said[x] for x in "⊥01"], law
+        )
+
+
+def _listed(kinds: Kinds) -> list[tuple[int, int]]:
+    return [row for row, many in zip(ROWS, kinds, strict=True) for _ in range(many)]
+
+
+def _law_of_attempts(kinds: Kinds, p: float, mean: float) -> list[float]:
+    """The chances of ⊥, 0 and 1: by every set of kinds that an attempt takes, and every number of them."""
+    fails, says = 0.0, [0.0, 0.0]
+    for chosen in itertools.product((False, True), repeat=4):
+        taken = [
+            1 - (1 - p) ** many if take else (1 - p) ** many for take, many in zip(chosen, kinds, strict=True)
+        ]
+        given = [row for row, take in zip(ROWS, chosen, strict=True) if take]
+        solutions = [r for r in (0, 1) if all(x * r == y for x, y in given)]
+        fails += 0.0 if solutions else math.prod(taken)
+        for r in solutions:
+            says[r] += math.prod(taken) / len(solutions)
+    chance, bottom, tried = math.exp(-mean), 0.0, 0.0
+    for number in range(int(8 * mean) + 80):
+        bottom += chance * fails**number
+        # An attempt is made if all before it failed.
+        tried += chance * math.fsum(fails**before for before in range(number))
+        chance *= mean / (number + 1)
+    return [bottom, *(each * tried for each in says)]
+
+
+def _said(mechanism: ParityMechanism | Attempts, table: Sequence[tuple[int, int]]) -> str:
     columns = np.array(table, dtype=bool).reshape(-1, 2).T
     mask = mechanism.release(equations([columns[0]], columns[1]), 1)
     return "⊥" if mask is None else str(int(mask[0]))
@@ -141,5 +205,13 @@ CHECKS = (
         "Runs on every table of one or two rows of one bit; every answer and every neighbour is tested.",
         parity,
         ("ParityMechanism",),
+    ),
+    Check(
+        "parity-attempts",
+        "Parities in several attempts, charged jointly",
+        "The law on tables of one bit, by every set of rows and every number of attempts, for both "
+        "relations; and what is said.",
+        attempts,
+        ("Attempts",),
     ),
 )

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq.audits.findings import AuditFinding, exact
 
@@ -56,7 +57,9 @@ def fitted(make: Callable[[], Any]) -> Box:
 
 
 def diffprivlib_eigenvector(epsilon: float) -> Box:
-    """diffprivlib's private eigenvector of second moments of rows of norm 1 at most: its PCA is made of it.
+    """diffprivlib's private eigenvector of second moments, which its PCA is made of.
+
+    Rows are shortened to norm 1.
 
     Args:
         epsilon: the ε that it is made for.
@@ -64,14 +67,16 @@ def diffprivlib_eigenvector(epsilon: float) -> Box:
     mechanism = importlib.import_module("diffprivlib.mechanisms").Bingham(epsilon=epsilon)
 
     def box(table: Any) -> list[float]:
-        array = np.asarray(table, dtype=np.float64)
+        array = _shortened(table)
         return list(mechanism.randomise(array.T @ array))
 
     return box
 
 
 def opendp_eigenvector(epsilon: float, rows: int, columns: int) -> Box:
-    """OpenDP's private eigenvector of the second moments of rows of norm 1 at most, which its PCA is made of.
+    """OpenDP's private eigenvector of second moments, which its PCA is made of.
+
+    Rows are shortened to norm 1.
 
     Args:
         epsilon: the ε that it is made for, of one replaced row.
@@ -86,10 +91,16 @@ def opendp_eigenvector(epsilon: float, rows: int, columns: int) -> Box:
     made = maker.make_private_eigenvector(domain, dp.symmetric_distance(), epsilon)
 
     def box(table: Any) -> list[float]:
-        array = np.asarray(table, dtype=np.float64)
+        array = _shortened(table)
         return list(made(array.T @ array))
 
     return box
+
+
+def _shortened(table: Any) -> NDArray[np.float64]:
+    """The rows, shortened to norm 1: more is not promised about longer ones."""
+    rows = np.asarray(table, dtype=np.float64)
+    return np.asarray(rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True)))
 
 
 def spent_by_parts(make: Callable[[], Any], one: Any, other: Any, claimed: float) -> AuditFinding:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import tempfile
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from sulq.audits.attempts import refusal
 from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.sensitivity import cells
-from sulq.local.item import item_of
 from sulq.oracles.curator import Curator
 from sulq.privacy.coins import random_bytes
 from sulq.privacy.noise import DiscreteLaplace
@@ -22,9 +19,8 @@ from sulq.queries.codes import bins, one_hot
 from sulq.queries.expressions import col
 from sulq.queries.query import count, mean, total
 from sulq.queries.rounds import Round
-from sulq.schema import Boolean, Integer, Real, Schema, Unit
+from sulq.schema import Boolean, Real, Schema, Unit
 from sulq.sources.opening import open as open_source
-from sulq.sources.rows import rows_of
 from sulq.sources.source import Source
 
 
@@ -201,35 +197,6 @@ def rereading(effort: Effort) -> Iterator[AuditFinding]:
     )
 
 
-def devices(effort: Effort) -> Iterator[AuditFinding]:
-    """Does a device report beyond its ε, for another schema, or with more than its report?"""
-    from sulq.local.device import Device
-
-    columns = {"sick": Boolean(), "age": Integer(0, 120)}
-    person = rows_of(open_source({"sick": [True], "age": [30]}, columns, threads=1), "a device")
-    item = item_of(col("age"), person.scope, Fraction(1))
-    small = refusal(lambda: Device(person, Fraction(1, 2)).report(item))
-    other = rows_of(open_source({"age": [30]}, {"age": Integer(0, 99)}, threads=1), "a device")
-    foreign = refusal(lambda: Device(other, Fraction(1)).report(item))
-    forged = json.loads(item.to_json()) | {"epsilon": "9"}
-    dear = refusal(lambda: Device(person, Fraction(1)).report(type(item).from_json(json.dumps(forged))))
-    yield exact(
-        "items beyond a device's ε, for another schema, or with another ε",
-        "refused",
-        f"{small}, {foreign}, {dear}",
-        "one that is answered",
-        all((small, foreign, dear)),
-    )
-    forms = {tuple(sorted(json.loads(Device(person, Fraction(1)).report(item).to_json()))) for _ in range(20)}
-    yield exact(
-        "what a report says",
-        "its item and its numbers, and nothing else",
-        f"{', '.join(min(forms))}",
-        "anything else",
-        forms == {("item", "numbers", "report")},
-    )
-
-
 CHECKS = (
     Check(
         "public-facts",
@@ -243,11 +210,5 @@ CHECKS = (
         "Files that change, and forks",
         "A file is changed after it was opened; a process forks.",
         rereading,
-    ),
-    Check(
-        "devices",
-        "What devices refuse",
-        "Items that cost too much, or were made for another schema, or were forged; and what is in a report.",
-        devices,
     ),
 )

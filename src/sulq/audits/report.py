@@ -24,7 +24,7 @@ def report(examined: Sequence[Examined], effort: Effort) -> str:
     >>> from sulq.audits.catalogue import examine
     >>> text = report([examine("poisoning")], "quick")
     >>> text.count("<h2"), "All claims hold" in text
-    (26, True)
+    (25, True)
     """
     by_name = {each.check: each for each in examined}
     broken = [finding for each in examined for finding in each.findings if not finding.holds]

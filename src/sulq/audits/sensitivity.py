@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
+from sulq.queries.buckets import bucket, sign
 from sulq.queries.cases import clip, where
 from sulq.queries.codes import bins, cross, nearest, one_hot
 from sulq.queries.expressions import col, known
@@ -20,7 +21,7 @@ from sulq.queries.lookups import lookup
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram, outer
 from sulq.queries.query import Neighbours, Query, count, mean, total
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, asked_of
 from sulq.queries.vectors import clip_norm, features, vector
 from sulq.schema import Boolean, Category, Date, Integer, Kind, Real, Schema, Unit
 from sulq.sources.opening import open as open_source
@@ -64,8 +65,14 @@ VALUES: dict[str, Node] = {
     "groups times a vector": outer(one_hot(col("c")), features("r", "i")),
     "a scalar product": dot(features("r", "i"), [0.25, -3]),
     "a logistic function": logistic(col("r") * 0.5),
+    "scaled expressions": features(col("r") * col("i"), col("r") - col("big") * 1e-8),
     "a year": col("t").year(),
+    "years since a date": col("t").years_at("2024-01-01"),
+    "a date as a feature": features("t", "b"),
     "whether a date is known": known("t"),
+    "buckets of people": one_hot(bucket("i", 4)),
+    "a number by buckets": outer(one_hot(bucket("i", 2)), vector(col("r"))),
+    "a signed number": sign("i", 3, 4) * col("r"),
 }
 
 
@@ -89,10 +96,7 @@ def cells(kind: Kind) -> list[Any]:
             1e308,
             *near,
         ]
-    if isinstance(kind, Integer):
-        return [kind.low, kind.high, 0, kind.low - 1, kind.high + 1, 2**62, -(2**62), None]
-    if isinstance(kind, Category):
-        return [*kind.values, "no such value", "", None]
+    # A date is a number of days, and so an Integer as well.
     if isinstance(kind, Date):
         ends = [
             datetime.date(2019, 12, 30),
@@ -101,6 +105,10 @@ def cells(kind: Kind) -> list[Any]:
             datetime.date(2100, 1, 1),
         ]
         return [*ends, datetime.date(2022, 2, 28), None]
+    if isinstance(kind, Integer):
+        return [kind.low, kind.high, 0, kind.low - 1, kind.high + 1, 2**62, -(2**62), None]
+    if isinstance(kind, Category):
+        return [*kind.values, "no such value", "", None]
     return [True, False, None]
 
 
@@ -139,7 +147,8 @@ def hunted(
         seed: of the rows that are tried.
     """
     dice, round_ = random.Random(seed), Round(queries)
-    parts = [part for query in queries for part in query.parts]
+    # Rows that miss what is summed are left out.
+    parts = [part for query in asked_of(round_, schema).queries for part in query.parts]
     names = {leaf.name for part in parts for leaf in part.leaves().values()}
     pools = {name: cells(schema[name]) for name in schema}
     rows = [
