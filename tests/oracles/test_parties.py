@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.errors import AdaptivityError
 from sulq.oracles.parties_plan import Factor, best_buckets, variance
 from sulq.queries.query import moves
 from sulq.queries.scope import scope_of
@@ -98,7 +99,8 @@ def deviations_off(many: int, asked: sulq.Round, **promise: Any) -> np.ndarray[A
     ("value", "promise"),
     [
         (col("x") * (col("y") - 1), {"epsilon": 4}),
-        (col("a") & col("b"), {"epsilon": 6, "delta": "1e-6"}),
+        # With 128 buckets: the larger ε is, the more there are, and the longer a thousand runs take.
+        (col("a") & col("b"), {"epsilon": 3, "delta": "1e-6"}),
     ],
     ids=["moment", "count"],
 )
@@ -221,6 +223,25 @@ def test_nobody_pays_if_one_party_cannot() -> None:
     with pytest.raises(sulq.BudgetError):
         sulq.NaiveBayes("b").learn(asked)
     assert asked.spent == {"party 1": 0, "party 2": Fraction(1, 2)}
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_party_that_answers_one_round_is_asked_for_no_second_and_nobody_pays(exact: bool) -> None:
+    def together() -> sulq.Parties:
+        once = HERE.exact(interactive=False) if exact else HERE.curator(epsilon=4, interactive=False)
+        return sulq.parties({"there": THERE.curator(epsilon=4), "once": once}, "id")
+
+    crossing = sulq.Round([sulq.count(by=["a", "d"])], share="1/4")
+    asked = together()
+    first = asked.ask(crossing)[0].value
+    spent = asked.spent
+    with pytest.raises(AdaptivityError):  # another round
+        asked.ask(sulq.Round([sulq.total(col("x") * col("y"))], share="1/4"))
+    assert asked.ask(crossing)[0].value.tolist() == first.tolist() and asked.spent == spent
+    asked = together()
+    with pytest.raises(AdaptivityError):  # sketches and a sum of its own are two rounds
+        asked.ask(BOTH)
+    assert set(asked.spent.values()) == {0}
 
 
 def cross_count(one: sulq.Source, other: sulq.Source, **settings: Any) -> sulq.Answer:

@@ -113,6 +113,10 @@ class Curator:
             ahead: what this round and all later ones may cost.
         """
         check_single("curator", self.interactive, round_, ahead)
+        if not self.interactive:
+            first = [entry.answer for entry in self.ledger.pages.kept(ONE_ROUND, "round") if entry.answer]
+            if first not in ([], [self._name(asked_of(round_, self.schema), run)]):
+                raise second_round("curator")
         needed = needed_for(self.offer, round_, ahead)
         if self.charged(round_, run):
             return False
@@ -145,12 +149,17 @@ class Curator:
         check_own(run)
         if self.interactive:
             return
-        mine = digest(canonical([run, round_.key]))
+        mine = self._name(round_, run)
         if cost > self.remaining and not self.charged(round_, run):
             raise BudgetError(self.offer.unit, cost, self.remaining)
         # Of all who ask at once, one finds its own name in the ledger.
         if self.ledger.release(ONE_ROUND, "round", Fraction(0), lambda: mine) != mine:
             raise second_round("curator")
+
+    @staticmethod
+    def _name(round_: Round, run: str) -> str:
+        """Names the one round that a curator answers who answers no second."""
+        return digest(canonical([run, round_.key]))
 
     def _question(self, round_: Round) -> tuple[str, str | None]:
         """A round as the ledger names it, and as earlier versions did."""
