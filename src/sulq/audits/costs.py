@@ -12,8 +12,7 @@ from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP, cost_of_pure
 from sulq.privacy.conversion import delta_of, epsilon_of, rho_of
-from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
-from sulq.privacy.repeated import AddedNoise, RepeatedNoise
+from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, Way
@@ -21,13 +20,8 @@ from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, Way
 WAYS: tuple[Way, ...] = ("usual", "permute-and-flip", "exponential", "pure")
 
 
-def loss_of_sum(noise: AddedNoise | None, moves1: Fraction, moves2: Fraction) -> Fraction:
-    """What a sum costs, in the unit of its noise, if one person moves it so far, in steps of its grid.
-
-    A query that is asked several times costs as often what it costs once.
-    """
-    if isinstance(noise, RepeatedNoise):
-        return noise.times * loss_of_sum(noise.noise, moves1, moves2)
+def loss_of_sum(noise: Noise | None, moves1: Fraction, moves2: Fraction) -> Fraction:
+    """What a sum costs, in the unit of its noise, if one person moves it so far, in steps of its grid."""
     if noise is None:
         return Fraction(10**12) if moves1 else Fraction(0)
     if isinstance(noise, DiscreteLaplace):

@@ -19,7 +19,7 @@ from sulq.audits.statistics import fit
 from sulq.audits.transcripts import losses
 from sulq.local.item import item_of
 from sulq.oracles.cohorts import Cohorts
-from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.noise import Noise
 from sulq.queries.choose import choose
 from sulq.queries.expressions import col
 from sulq.queries.query import Neighbours, count, mean, total
@@ -112,7 +112,7 @@ def answers(effort: Effort) -> Iterator[AuditFinding]:
         again = [np.rint(answer.value).astype(int) - truth for answer in asked.ask(round_)]
         words = asked.promise
         for place, (noise, errors) in enumerate(zip(noises, drawn, strict=True)):
-            assert isinstance(noise, DiscreteLaplace | DiscreteGaussian)
+            assert noise is not None
             yield fit(f"noise of answer {place + 1} under {words}", *_law(noise, errors.tolist()))
         # Noise that was used twice would cancel.
         difference = (
