@@ -29,7 +29,7 @@ from sulq.sources.sums import Sums
 from sulq.talk.affording import needed_for
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
-from sulq.talk.interaction import check_single, second_round
+from sulq.talk.interaction import second_round
 from sulq.talk.offer import LARGEST_SCORE, Offer
 from sulq.talk.row_questions import RowQuestion
 from sulq.wire import canonical, digest
@@ -112,12 +112,8 @@ class Curator:
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
-        check_single("curator", self.interactive, round_, ahead)
-        if not self.interactive:
-            first = [entry.answer for entry in self.ledger.pages.kept(ONE_ROUND, "round") if entry.answer]
-            if first not in ([], [self._name(asked_of(round_, self.schema), run)]):
-                raise second_round("curator")
         needed = needed_for(self.offer, round_, ahead)
+        self.check_open(round_, run)
         if self.charged(round_, run):
             return False
         left = min(self.remaining, self.ledger.remaining_of(f"run:{run}"))
@@ -149,17 +145,19 @@ class Curator:
         check_own(run)
         if self.interactive:
             return
-        mine = self._name(round_, run)
+        mine = digest(canonical([run, round_.key]))
         if cost > self.remaining and not self.charged(round_, run):
             raise BudgetError(self.offer.unit, cost, self.remaining)
         # Of all who ask at once, one finds its own name in the ledger.
         if self.ledger.release(ONE_ROUND, "round", Fraction(0), lambda: mine) != mine:
             raise second_round("curator")
 
-    @staticmethod
-    def _name(round_: Round, run: str) -> str:
-        """Names the one round that a curator answers who answers no second."""
-        return digest(canonical([run, round_.key]))
+    def check_open(self, round_: Round, run: str) -> None:
+        """Refuse a second round, if there may be one only."""
+        if not self.interactive:
+            first = [entry.answer for entry in self.ledger.pages.kept(ONE_ROUND, "round") if entry.answer]
+            if first not in ([], [digest(canonical([run, asked_of(round_, self.schema).key]))]):
+                raise second_round("curator")
 
     def _question(self, round_: Round) -> tuple[str, str | None]:
         """A round as the ledger names it, and as earlier versions did."""
