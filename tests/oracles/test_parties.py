@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 import sulq
 from sulq.errors import AdaptivityError
+from sulq.oracles.curator import Curator
 from sulq.oracles.parties_plan import Factor, best_buckets, variance
 from sulq.queries.query import moves
 from sulq.queries.scope import scope_of
@@ -315,6 +318,49 @@ def test_parties_elsewhere_are_asked_over_the_wire() -> None:
         true = WHOLE.exact().ask(sulq.Round([sulq.count(by=["a", "b"])]))[0].value
         assert (np.abs(answer.value - true) <= answer.radius(SURE)).all()
         assert asked.spent == {"hospital": 8, "registry": 8}
+
+
+class Liar(Curator):
+    """A party that says something else than it was asked for."""
+
+    lie: Any = None
+
+    def ask(self, round_: sulq.Round, run: str = "main") -> list[sulq.Answer]:
+        return [replace(each, value=self.lie(each.value)) for each in super().ask(round_, run)]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [lambda v: v[:-1], lambda v: np.concatenate([v, v]), lambda v: v * np.nan, lambda v: v + np.inf, np.sum],
+    ids=["fewer", "twice as many", "no numbers", "infinite", "one"],
+)
+def test_what_is_no_sketch_is_refused_and_not_kept(lie: Any) -> None:
+    honest = HERE.curator(epsilon=1)
+    liar = Liar(honest.offer, honest.source, honest.ledger)
+    liar.lie = lie
+    asked = sulq.parties({"liar": liar, "there": THERE.curator(epsilon=1)}, "id")
+    with pytest.raises(sulq.QueryError, match="liar answered with other numbers than a sketch has"):
+        asked.ask(sulq.Round([sulq.count(by=["a", "d"])], share=1))
+    assert not asked.group.published.sketches
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"hand": True}, {"hand": 7}, {"buckets": 65}, {"noise": True}, {"sums": []}, {"sums": ["1"] * 64}],
+    ids=str,
+)
+def test_sketches_that_make_no_sense_are_not_read(wrong: dict[str, Any]) -> None:
+    good = {"hand": 0, "factor": col("a").form, "buckets": 64, "sums": [1] * 64, "noise": 1}
+    form: dict[str, Any] = {"sketches": 1, "salt": "sulq", "hands": [["a", "x"], ["b", "y", "d"]]}
+    for each, read in ((good, True), (good | wrong, False)):
+        asked = curators(epsilon=1)
+        text = json.dumps(form | {"published": [each]})
+        if read:
+            asked.sketches_from_json(text)
+        else:
+            with pytest.raises(sulq.QueryError):
+                asked.sketches_from_json(text)
+        assert bool(asked.group.published.sketches) == read
 
 
 @pytest.mark.parametrize(
