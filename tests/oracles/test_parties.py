@@ -19,6 +19,7 @@ from sulq.queries.query import moves
 from sulq.queries.scope import scope_of
 from sulq.serve.trial import trial
 from tests.effort import runs
+from tests.postgres import PostgresServer
 
 col = sulq.col
 ID = sulq.Integer(0, 10**6)
@@ -442,3 +443,23 @@ def test_promises_are_each_partys_own_and_add_up_for_who_is_in_all_tables() -> N
     assert together == sulq.ApproxDP(3, "1e-6").describe()
     assert sulq.parties([rho, THERE.curator(rho=2)], "id").promise.count("ρ") == 3
     assert sulq.parties([rho, approximate], "id").promise.endswith("all of these together")
+
+
+def test_a_party_whose_rows_are_in_postgres_meets_one_whose_rows_are_in_memory(
+    postgres: PostgresServer,
+) -> None:
+    ids = np.random.default_rng(5).permutation(400)
+    with postgres.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE met (id text, p integer)")
+        with cursor.copy("COPY met FROM STDIN") as copy:
+            for each in range(400):
+                copy.write_row([f"{each:05}" if each % 4 else None, each % 2])
+    kinds = {"id": sulq.Category(["1"]), "p": sulq.Integer(0, 4)}
+    here = sulq.open(
+        f"postgresql://postgres@/postgres?host={postgres.folder}",
+        sulq.Schema(kinds, sulq.Unit("id", 1)),
+        table="met",
+    )
+    asked = sulq.parties([here.exact(), hand("q", ids).exact()], "id", people=400)
+    [answer] = asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))
+    assert abs(answer.value - 200) <= answer.radius(SURE) < 100
