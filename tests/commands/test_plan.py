@@ -86,3 +86,41 @@ def test_what_cannot_be_is_refused_in_one_line(arguments: list[str], refusal: st
     told = capsys.readouterr().err
     assert refusal in told
     assert told.count("\n") == 1
+
+
+def test_the_papers_noise_is_planned_for_a_curator(capsys: Captured) -> None:
+    papers = ["--calibration", "sulq-laplace", "--queries", "50"]
+    out = said(capsys, "conjunction", "--dimension", "8", "--epsilon", "1", *papers)
+    assert "20,228" in out and "18,587" in out and "Theorem 3" in out
+    assert "a crowd" not in out and "a sample" not in out
+    out = said(capsys, "masked-parity", "--dimension", "4", "--epsilon", "1", *papers)
+    assert "Theorem 3" in out
+    gaussian = ["--calibration", "sulq-gaussian", "--queries", "500", "--delta", "1e-6"]
+    out = said(capsys, "conjunction", "--dimension", "8", "--rows", "100000", *gaussian)
+    assert "0.878" in out and "Theorem 1" in out
+    out = said(capsys, "conjunction", "--dimension", "8", "--epsilon", "1", *gaussian, "--gamma", "1e-6")
+    assert "Theorem 4" in out
+
+
+def test_the_picture_leaves_out_where_the_papers_theorem_does_not_hold(capsys: Captured) -> None:
+    """At ε = 5 its variance would be below 4."""
+    few = ["--calibration", "sulq-gaussian", "--queries", "3", "--delta", "0.5"]
+    out = said(capsys, "conjunction", "--dimension", "2", "--error", "0.4", "--epsilon", "0.2", *few)
+    drawn = out.split("Rows it takes")[1]
+    assert "0.2" in drawn and "\n  5 " not in drawn
+
+
+@pytest.mark.parametrize(
+    ("papers", "says"),
+    [
+        (["--queries", "50"], "queries, delta and gamma go with the SuLQ paper's calibrations"),
+        (["--calibration", "sulq-gaussian", "--queries", "50"], "'sulq-gaussian' has a delta"),
+        (["--calibration", "sulq-laplace"], "the number of queries T"),
+        (["--calibration", "sulq-laplace", "--queries", "50", "--model", "crowd"], "are a curator's"),
+    ],
+)
+def test_settings_of_the_papers_noise_that_make_no_sense_are_refused(
+    papers: list[str], says: str, capsys: Captured
+) -> None:
+    assert main(["plan", "conjunction", "--dimension", "4", "--epsilon", "1", *papers]) != 0
+    assert says in capsys.readouterr().err

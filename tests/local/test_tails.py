@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sulq
 from sulq.errors import QueryError
 from sulq.local.tails import Bounded, Counted, by_frequency
 
@@ -125,3 +126,23 @@ def test_a_crowd_s_error_bars_are_as_narrow_as_a_normal_law_s() -> None:
     assert law.bounded.radius(10**6, 0.05) == pytest.approx(1.386 * normal, rel=1e-3)
     assert law.radius(10**6, 0.05) == law.single.radius(10**6, 0.05)
     assert bits(0.73, 0.27, (1.0, 0.5)).radius(100, 0.05) > law.radius(100, 0.05)
+
+
+@pytest.mark.parametrize("people", [1, 2, 7])
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.25])
+def test_a_step_above_the_mean_has_a_chance_for_every_few_people(people: int, share: float) -> None:
+    """Where the distance is next to nothing, rounding made the divergence negative."""
+    for own, other in ((0.62, 0.38), (0.7, 0.2), (0.55, 0.11), (0.9, 0.05)):
+        counted = bits(own, other, (share,))
+        for tiny in (2.0**-power for power in range(20, 52)):
+            off = (1 / people + tiny) / (own - other)
+            assert 0 < counted.beyond(people, off) <= 1 + 1e-9
+        assert 0 < counted.radius(people, 0.999) <= counted.radius(people, 0.2)
+
+
+def test_few_people_in_groups_have_error_bars() -> None:
+    rows = {"a": [True, False], "c": ["u", "v"]}
+    people = sulq.open(rows, {"a": sulq.Boolean(), "c": sulq.Category(["u", "v", "w"])})
+    for _ in range(50):
+        [answer] = people.crowd(epsilon=0.5).ask(sulq.Round([sulq.mean("a", by="c")], share=1))
+        assert (np.asarray(answer.radius(0.2)) > 0).all()

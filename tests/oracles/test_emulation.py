@@ -141,6 +141,15 @@ SHARED: list[Learner[Any]] = [
     sulq.SVD(1),
     sulq.Conjunction("y", share=1),
     sulq.Table(["a", "b"]),
+    sulq.NaiveBayes("y"),
+    sulq.Additive("y"),
+    sulq.Additive("pay", features=["a"], refinements=0),
+    sulq.Additive("age", refinements=2),
+    sulq.LinearRegression("pay"),
+    sulq.LinearRegression("pay", features=["plan", "age"]),
+    sulq.LogisticRegression("y"),
+    sulq.LogisticRegression("plan", features=["age"], steps=0),
+    sulq.Pairs(pairs=[("a", "pay"), ("age", "plan")]),
 ]
 
 
@@ -169,7 +178,10 @@ def among(unit: sulq.Unit | None) -> sulq.Source:
     rng = np.random.default_rng(0)
     rows: dict[str, Any] = {name: rng.random(400) < 0.4 for name in ("a", "b", "y")}
     rows |= {"pay": rng.uniform(0, 100, 400), "age": rng.integers(0, 10, 400), "who": np.arange(400)}
-    return sulq.open(rows, sulq.Schema(dict(SCHEMA), unit))
+    rows["plan"] = rng.choice(["free", "paid", "family"], 400)
+    return sulq.open(
+        rows, sulq.Schema(dict(SCHEMA) | {"plan": sulq.Category(["free", "paid", "family"])}, unit)
+    )
 
 
 def questions(curator: sulq.Curator) -> list[Any]:
@@ -203,9 +215,7 @@ def test_an_interrupted_run_is_checked_for_what_is_left_of_it() -> None:
     assert curator.spent == most
 
 
-@pytest.mark.parametrize(
-    "learner", [sulq.LinearRegression("pay"), sulq.Additive("y"), sulq.ID3("y")], ids=_id
-)
+@pytest.mark.parametrize("learner", [sulq.Pairs(), sulq.DecisionList("y"), sulq.ID3("y")], ids=_id)
 def test_a_learner_that_does_not_know_its_t_is_refused_before_its_first_query(learner: Learner[Any]) -> None:
     curator = people(400).curator(epsilon=1, calibration="sulq-laplace", queries=10**6)
     with pytest.raises(sulq.QueryError, match="need the number of queries beforehand"):

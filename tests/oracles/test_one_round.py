@@ -12,6 +12,8 @@ import pytest
 import sulq
 from sulq.errors import AdaptivityError
 from sulq.local import LocalRandomness, RandomizedResponse
+from sulq.serve.trial import trial
+from sulq.talk.offer import Offer
 from sulq.theory import Call, Calls, run_locally, simulated
 from tests.oracles.curators import people
 
@@ -202,3 +204,27 @@ def test_protocols_beyond_a_persons_epsilon_are_refused_before_any_query() -> No
     with pytest.raises(sulq.BudgetError):
         simulated(greedy, fresh, epsilon=1, calls=1, beta=0.1)
     assert fresh.rounds == 0
+
+
+def test_elsewhere_it_is_one_round_too_and_nothing_is_spent_on_half_a_run() -> None:
+    curator = people().curator(epsilon=1, interactive=False)
+    with trial(people=curator) as (url, key):
+        remote = sulq.connect(url, key, "people")
+        with pytest.raises(AdaptivityError, match=TOLD):
+            sulq.PCA(1).learn(remote)
+        assert remote.spent == 0
+        [first] = remote.ask(FIRST)
+        spent = remote.spent
+        assert [answer.value for answer in remote.ask(FIRST)] == [first.value]
+        for refused in (remote.ask, remote.afford):
+            with pytest.raises(sulq.QueryError, match=TOLD):
+                refused(SECOND)
+        assert remote.spent == spent
+
+
+def test_an_offer_says_that_there_is_one_round_and_only_then() -> None:
+    once, often = (people().curator(epsilon=1, interactive=each).offer for each in (False, True))
+    assert Offer.from_json(once.to_json()) == once and Offer.from_json(often.to_json()) == often
+    assert "interactive" not in often.form and once.form["interactive"] is False
+    with pytest.raises(sulq.QueryError, match="interactive"):
+        Offer.of(once.form | {"interactive": "no"})

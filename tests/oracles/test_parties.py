@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,14 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.errors import AdaptivityError
+from sulq.oracles.curator import Curator
 from sulq.oracles.parties_plan import Factor, best_buckets, variance
 from sulq.queries.query import moves
 from sulq.queries.scope import scope_of
 from sulq.serve.trial import trial
 from tests.effort import runs
+from tests.postgres import PostgresServer
 
 col = sulq.col
 ID = sulq.Integer(0, 10**6)
@@ -98,7 +103,8 @@ def deviations_off(many: int, asked: sulq.Round, **promise: Any) -> np.ndarray[A
     ("value", "promise"),
     [
         (col("x") * (col("y") - 1), {"epsilon": 4}),
-        (col("a") & col("b"), {"epsilon": 6, "delta": "1e-6"}),
+        # With 128 buckets: the larger ε is, the more there are, and the longer a thousand runs take.
+        (col("a") & col("b"), {"epsilon": 3, "delta": "1e-6"}),
     ],
     ids=["moment", "count"],
 )
@@ -223,6 +229,25 @@ def test_nobody_pays_if_one_party_cannot() -> None:
     assert asked.spent == {"party 1": 0, "party 2": Fraction(1, 2)}
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_party_that_answers_one_round_is_asked_for_no_second_and_nobody_pays(exact: bool) -> None:
+    def together() -> sulq.Parties:
+        once = HERE.exact(interactive=False) if exact else HERE.curator(epsilon=4, interactive=False)
+        return sulq.parties({"there": THERE.curator(epsilon=4), "once": once}, "id")
+
+    crossing = sulq.Round([sulq.count(by=["a", "d"])], share="1/4")
+    asked = together()
+    first = asked.ask(crossing)[0].value
+    spent = asked.spent
+    with pytest.raises(AdaptivityError):  # another round
+        asked.ask(sulq.Round([sulq.total(col("x") * col("y"))], share="1/4"))
+    assert asked.ask(crossing)[0].value.tolist() == first.tolist() and asked.spent == spent
+    asked = together()
+    with pytest.raises(AdaptivityError):  # sketches and a sum of its own are two rounds
+        asked.ask(BOTH)
+    assert set(asked.spent.values()) == {0}
+
+
 def cross_count(one: sulq.Source, other: sulq.Source, **settings: Any) -> sulq.Answer:
     asked = sulq.parties([one.exact(), other.exact()], "id", **settings)
     return asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))[0]
@@ -294,6 +319,49 @@ def test_parties_elsewhere_are_asked_over_the_wire() -> None:
         true = WHOLE.exact().ask(sulq.Round([sulq.count(by=["a", "b"])]))[0].value
         assert (np.abs(answer.value - true) <= answer.radius(SURE)).all()
         assert asked.spent == {"hospital": 8, "registry": 8}
+
+
+class Liar(Curator):
+    """A party that says something else than it was asked for."""
+
+    lie: Any = None
+
+    def ask(self, round_: sulq.Round, run: str = "main") -> list[sulq.Answer]:
+        return [replace(each, value=self.lie(each.value)) for each in super().ask(round_, run)]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [lambda v: v[:-1], lambda v: np.concatenate([v, v]), lambda v: v * np.nan, lambda v: v + np.inf, np.sum],
+    ids=["fewer", "twice as many", "no numbers", "infinite", "one"],
+)
+def test_what_is_no_sketch_is_refused_and_not_kept(lie: Any) -> None:
+    honest = HERE.curator(epsilon=1)
+    liar = Liar(honest.offer, honest.source, honest.ledger)
+    liar.lie = lie
+    asked = sulq.parties({"liar": liar, "there": THERE.curator(epsilon=1)}, "id")
+    with pytest.raises(sulq.QueryError, match="liar answered with other numbers than a sketch has"):
+        asked.ask(sulq.Round([sulq.count(by=["a", "d"])], share=1))
+    assert not asked.group.published.sketches
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"hand": True}, {"hand": 7}, {"buckets": 65}, {"noise": True}, {"sums": []}, {"sums": ["1"] * 64}],
+    ids=str,
+)
+def test_sketches_that_make_no_sense_are_not_read(wrong: dict[str, Any]) -> None:
+    good = {"hand": 0, "factor": col("a").form, "buckets": 64, "sums": [1] * 64, "noise": 1}
+    form: dict[str, Any] = {"sketches": 1, "salt": "sulq", "hands": [["a", "x"], ["b", "y", "d"]]}
+    for each, read in ((good, True), (good | wrong, False)):
+        asked = curators(epsilon=1)
+        text = json.dumps(form | {"published": [each]})
+        if read:
+            asked.sketches_from_json(text)
+        else:
+            with pytest.raises(sulq.QueryError):
+                asked.sketches_from_json(text)
+        assert bool(asked.group.published.sketches) == read
 
 
 @pytest.mark.parametrize(
@@ -375,3 +443,23 @@ def test_promises_are_each_partys_own_and_add_up_for_who_is_in_all_tables() -> N
     assert together == sulq.ApproxDP(3, "1e-6").describe()
     assert sulq.parties([rho, THERE.curator(rho=2)], "id").promise.count("ρ") == 3
     assert sulq.parties([rho, approximate], "id").promise.endswith("all of these together")
+
+
+def test_a_party_whose_rows_are_in_postgres_meets_one_whose_rows_are_in_memory(
+    postgres: PostgresServer,
+) -> None:
+    ids = np.random.default_rng(5).permutation(400)
+    with postgres.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE met (id text, p integer)")
+        with cursor.copy("COPY met FROM STDIN") as copy:
+            for each in range(400):
+                copy.write_row([f"{each:05}" if each % 4 else None, each % 2])
+    kinds = {"id": sulq.Category(["1"]), "p": sulq.Integer(0, 4)}
+    here = sulq.open(
+        f"postgresql://postgres@/postgres?host={postgres.folder}",
+        sulq.Schema(kinds, sulq.Unit("id", 1)),
+        table="met",
+    )
+    asked = sulq.parties([here.exact(), hand("q", ids).exact()], "id", people=400)
+    [answer] = asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))
+    assert abs(answer.value - 200) <= answer.radius(SURE) < 100

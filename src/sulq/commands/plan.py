@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,10 +15,9 @@ from rich.text import Text
 
 from sulq.commands.command import Command
 from sulq.commands.learners import COMMANDS
+from sulq.commands.plan_subjects import SUBJECTS, Subject
 from sulq.commands.show import rounds_table
 from sulq.errors import QueryError, SulqError
-from sulq.learners.conjunction import Conjunction
-from sulq.learners.parity import Parity
 from sulq.numbers import whole
 from sulq.pictures import lines
 from sulq.pictures.lines import Line, Scale, spanning
@@ -26,8 +25,7 @@ from sulq.plans.bounds import Both
 from sulq.plans.models import Model
 from sulq.plans.plan import Plan, plan
 from sulq.runs.files import write_whole
-from sulq.schema import Boolean, Schema
-from sulq.theory.masked_examples import masked_parity_schema
+from sulq.schema import Schema
 from sulq.theory.masked_parity import MaskedParity
 
 NAMES: dict[Model, str] = {
@@ -36,55 +34,10 @@ NAMES: dict[Model, str] = {
     "crowd": "a crowd, nobody is trusted",
 }
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+PAPERS = ("calibration", "queries", "delta", "gamma")
+"""The settings of the SuLQ paper's noise, by the names of `sulq.plan`."""
+CALIBRATIONS = ("tight", "sulq-gaussian", "sulq-laplace")
 REHEARSED = ("tree", "kmeans", "pca", "perceptron")
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A learner that has a theorem, and what its rows look like for a number of bits."""
-
-    name: str
-    help: str
-    description: str
-    learner: Any
-    schema: Callable[[int], Schema]
-    models: tuple[Model, ...]
-
-
-def _bits(dimension: int) -> Schema:
-    return Schema({name: Boolean() for name in [*(f"x{j}" for j in range(dimension)), "label"]})
-
-
-EVERY_MODEL: tuple[Model, ...] = ("sample", "curator", "crowd")
-SUBJECTS = (
-    Subject(
-        "conjunction",
-        "which of many conditions hold whenever a label does",
-        "A conjunction of some of D conditions, from D questions in one round (Theorem 5 of the lecture "
-        "notes): rows to find one that errs on at most --error of all that may come.",
-        Conjunction("label"),
-        _bits,
-        EVERY_MODEL,
-    ),
-    Subject(
-        "masked-parity",
-        "the class that two rounds learn and one cannot",
-        "Masked parity of D bits on uniform rows, from D + 1 questions in two rounds (Proposition 5.18 of "
-        "'What can we learn privately?'). It is found exactly, or not.",
-        MaskedParity(),
-        masked_parity_schema,
-        EVERY_MODEL,
-    ),
-    Subject(
-        "parity",
-        "a parity of some of many bits",
-        "A parity of some of D bits, by solving equations (Theorem 4.4 of 'What can we learn privately?'): "
-        "possible for a trusted curator, and for no crowd.",
-        Parity("label"),
-        _bits,
-        ("curator",),
-    ),
-)
 
 
 def add_plan(commands: Any) -> None:
@@ -145,7 +98,28 @@ def _add_options(parser: argparse.ArgumentParser, subject: Subject) -> None:
         parser.add_argument(
             "--noise-rate", default="0", metavar="RATE", help="how often labels are wrong (default: never)"
         )
+    if subject.name != "parity":
+        _add_papers_noise(parser)
     parser.add_argument("--svg", metavar="FILE", help="write the picture of rows against epsilon there")
+
+
+def _add_papers_noise(parser: argparse.ArgumentParser) -> None:
+    """The settings of the SuLQ paper's own calibrations."""
+    papers = parser.add_argument_group(
+        "the SuLQ paper's noise",
+        "A curator may answer as the SuLQ paper prints it: a number of queries is fixed beforehand, and a "
+        "query is repeated until it is as exact as the learner wants (Theorem 3). Such a plan speaks of the "
+        "rows themselves, and not of where they come from.",
+    )
+    papers.add_argument(
+        "--calibration",
+        choices=CALIBRATIONS,
+        default="tight",
+        help="the noise of the curator: tight (the least that keeps the promise; default), or the paper's",
+    )
+    papers.add_argument("--queries", type=int, metavar="T", help="how many queries there may be")
+    papers.add_argument("--delta", metavar="DELTA", help="the delta of sulq-gaussian")
+    papers.add_argument("--gamma", metavar="GAMMA", help="the gamma of Theorem 4, for sulq-gaussian")
 
 
 def _add_rehearsal(subjects: Any, command: Command) -> None:
@@ -187,6 +161,8 @@ def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) 
     whole("--dimension", options.dimension, 1, error=SulqError)
     chosen = getattr(options, "model", "curator")
     models = tuple(model for model in subject.models if chosen in (model, "all"))
+    if _papers(options) and chosen == "all":
+        models = ("curator",)
     plans: dict[Model, Plan] = {}
     refusals: dict[Model, QueryError] = {}
     for model in models:
@@ -228,7 +204,13 @@ def _plan(
         rows=rows,
         model=model,
         noise_rate=getattr(options, "noise_rate", 0),
+        **{name: getattr(options, name) for name in PAPERS if getattr(options, name, None) is not None},
     )
+
+
+def _papers(options: argparse.Namespace) -> bool:
+    """Whether the noise is to be the SuLQ paper's."""
+    return any(getattr(options, name, None) not in (None, "tight") for name in PAPERS)
 
 
 def _table(plans: dict[Model, Plan], options: argparse.Namespace) -> Table:
@@ -283,13 +265,13 @@ def _picture(subject: Subject, options: argparse.Namespace, models: tuple[Model,
     """Rows against ε for each trust model: the price of privacy at a glance."""
     drawn = []
     for model in models:
+        needed: dict[float, float | None] = {}
         if model == "sample":
-            rows = _plan(subject, options, model, None, None).rows.tight
-            needed = dict.fromkeys(EPSILONS, rows)
+            needed = dict.fromkeys(EPSILONS, _plan(subject, options, model, None, None).rows.tight)
         else:
-            needed = {
-                epsilon: _plan(subject, options, model, epsilon, None).rows.tight for epsilon in EPSILONS
-            }
+            for epsilon in EPSILONS:
+                with suppress(QueryError):  # the paper's theorems do not hold for every ε
+                    needed[epsilon] = _plan(subject, options, model, epsilon, None).rows.tight
         points = tuple((epsilon, float(rows)) for epsilon, rows in needed.items() if rows is not None)
         drawn.append(Line(NAMES[model], points))
     title = f"Rows it takes to learn a {subject.name.replace('-', ' ')} of {options.dimension} bits"

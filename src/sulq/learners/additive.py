@@ -22,7 +22,7 @@ from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, numbers_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
@@ -88,6 +88,17 @@ class Additive(Learner[AdditiveModel]):
             residuals = yield Round(model.questions(), left / times)
             model = model.given(residuals)
         return model.hypothesis(schema, label)
+
+    def most_numbers(self, schema: Schema) -> int:
+        """The tables of the label and of all pairs, and in every refinement a number for each value."""
+        response = self._response(schema)
+        fine = attributes(schema, response.target.label, self.features, self.bins)
+        rounds = [Round(response.questions(fine)), Round(response.alone())]
+        if len(fine) > 1:
+            rounds.append(Round(paired(fine)))
+        times = OFTEN if self.refinements is None else self.refinements
+        refined = times * response.target.width * sum(each.size for each in fine)
+        return refined + sum(numbers_of(round_, schema) for round_ in rounds)
 
     def _response(self, schema: Schema) -> Response:
         target = Target(schema, attribute(schema, self.label))

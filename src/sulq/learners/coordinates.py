@@ -201,6 +201,15 @@ def coordinates(
     )
 
 
+def width_of(attributes: Sequence[Attribute]) -> int:
+    """How many coordinates a point of some attributes has, with the 1 that is the first of them.
+
+    Args:
+        attributes: the attributes.
+    """
+    return 1 + sum(1 if each.ordered or each.size == 2 else each.size for each in attributes)
+
+
 def value(answer: Answer) -> Floats:
     """What an answer says, as finite numbers."""
     return np.nan_to_num(np.asarray(answer.value, dtype=np.float64), posinf=UNKNOWN, neginf=-UNKNOWN)

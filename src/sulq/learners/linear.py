@@ -28,6 +28,7 @@ from sulq.learners.coordinates import (
     in_few_bins,
     looked_at_first,
     value,
+    width_of,
 )
 from sulq.learners.learner import Learner
 from sulq.learners.spans import Span
@@ -38,7 +39,7 @@ from sulq.queries.codes import Bins
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram
 from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, numbers_of
 from sulq.queries.scope import scope_of
 from sulq.queries.vectors import Vector, vector
 from sulq.schema import Schema
@@ -112,6 +113,13 @@ class LinearRegression(Learner[LinearModel]):
         fit = fit.begun(answers)
         residuals = yield Round(fit.residuals(), left * (1 - MOMENTS))
         return fit.given(residuals).hypothesis(schema)
+
+    def most_numbers(self, schema: Schema) -> int:
+        """A first look, all products of two coordinates, and twice each coordinate times the target."""
+        target = self._target(schema)
+        each = [in_few_bins(schema, one) for one in attributes(schema, target, self.features, {})]
+        look = first_look([*each, in_few_bins(schema, _in_bins(schema, target))])
+        return numbers_of(Round(look), schema) + (wide := width_of(each)) * (wide + 1) // 2 + 2 * (wide + 1)
 
     def _target(self, schema: Schema) -> Node:
         target = attribute(schema, self.target)

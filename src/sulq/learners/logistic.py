@@ -26,6 +26,7 @@ from sulq.learners.coordinates import (
     in_few_bins,
     looked_at_first,
     value,
+    width_of,
 )
 from sulq.learners.learner import Learner
 from sulq.learners.linear import first_look, in_own_units, moments_of, on_grid
@@ -35,7 +36,7 @@ from sulq.queries.logistic import Logistic
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram, outer
 from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, numbers_of
 from sulq.queries.vectors import vector
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
@@ -103,6 +104,15 @@ class LogisticRegression(Learner[LogisticModel]):
             gradient = yield Round(fit.gradient(), share * (1 - LOOK - MOMENTS) / steps)
             fit = fit.given(gradient)
         return fit.hypothesis(schema)
+
+    def most_numbers(self, schema: Schema) -> int:
+        """A first look, all products of two coordinates, and in every step each coordinate of a gradient."""
+        target = self._target(schema)
+        each = [in_few_bins(schema, one) for one in attributes(schema, target.label, self.features, {})]
+        look = numbers_of(Round([count(by=[target.label]), *first_look(each)]), schema)
+        steps, wide = OFTEN if self.steps is None else self.steps, width_of(each)
+        again = wide * (wide + 1) // 2 + (1 + steps) * (wide + 1) * target.width
+        return look + max(again, 1 + target.width)
 
     def _target(self, schema: Schema) -> Target:
         target = Target(schema, attribute(schema, self.label))

@@ -22,7 +22,7 @@ from sulq.queries.choose import Choice, choose
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.query import Query, count
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, numbers_of
 from sulq.schema import Boolean, Category, Integer, Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
@@ -99,6 +99,15 @@ class Pairs(Learner[PairsRelease]):
         ]
         tables = [PairsTable(pair, answer) for pair, answer in zip(ordered, answers, strict=True)]
         return PairsRelease(schema, None, rows, tuple(columns), tuple(tables))
+
+    def most_numbers(self, schema: Schema) -> int | None:
+        """All columns alone, and the tables of named pairs. Which others are asked for is chosen."""
+        if self.pairs is None:
+            return None
+        fine = self._attributes(schema)
+        wanted = self._wanted([_name(each) for each in fine])
+        alone = Round([count(), *(count(by=[each.code]) for each in fine)])
+        return numbers_of(alone, schema) + sum(fine[i].size * fine[j].size for i, j in wanted)
 
     def _question(self, coarse: Sequence[Attribute], names: Sequence[str], pair: Pair) -> Query:
         matters = self.label in [names[place] for place in pair]

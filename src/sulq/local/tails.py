@@ -277,12 +277,12 @@ def _tail(n: int, t: float, v: NDArray[np.float64], u: float, w: float) -> NDArr
 
 def _normal(n: int, y: float, low: float, high: float) -> float:
     """How likely Binomial(n, p) is above n·(p + y) by a step, at most, for every p between low and high."""
+    # Pinsker's bound holds everywhere, and rounding cannot make it negative.
+    least = 2 * y * y
     if high <= (1 - y) / 2:
-        least = _divergence(high + y, high)
+        least = max(least, _divergence(high + y, high))
     elif low >= 0.5:
-        least = _divergence(low + y, low)
-    else:
-        least = 2 * y * y
+        least = max(least, _divergence(low + y, low))
     return math.erfc(math.sqrt(n * least)) / 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, get_args
 
 from sulq.errors import QueryError
@@ -42,7 +43,7 @@ def curator(
         raise QueryError(f"answering is one of {', '.join(get_args(Answering))}, not {answering!r}")
     joint = answering == "joint"
     promised = calibrated(epsilon, delta, rho, calibration, queries if joint else None, gamma)
-    offer = offered(source, promised, neighbours, truncate)
+    offer = replace(offered(source, promised, neighbours, truncate), interactive=interactive)
     if ledger is None and source.files is not None:
         ledger = source.files.ledger()
     path = None if ledger is None or str(ledger) == IN_MEMORY else place_of(ledger)

@@ -29,7 +29,7 @@ from sulq.sources.sums import Sums
 from sulq.talk.affording import needed_for
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
-from sulq.talk.interaction import check_single, second_round
+from sulq.talk.interaction import second_round
 from sulq.talk.offer import LARGEST_SCORE, Offer
 from sulq.talk.row_questions import RowQuestion
 from sulq.wire import canonical, digest
@@ -112,8 +112,8 @@ class Curator:
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
-        check_single("curator", self.interactive, round_, ahead)
         needed = needed_for(self.offer, round_, ahead)
+        self.check_open(round_, run)
         if self.charged(round_, run):
             return False
         left = min(self.remaining, self.ledger.remaining_of(f"run:{run}"))
@@ -151,6 +151,13 @@ class Curator:
         # Of all who ask at once, one finds its own name in the ledger.
         if self.ledger.release(ONE_ROUND, "round", Fraction(0), lambda: mine) != mine:
             raise second_round("curator")
+
+    def check_open(self, round_: Round, run: str) -> None:
+        """Refuse a second round, if there may be one only."""
+        if not self.interactive:
+            first = [entry.answer for entry in self.ledger.pages.kept(ONE_ROUND, "round") if entry.answer]
+            if first not in ([], [digest(canonical([run, asked_of(round_, self.schema).key]))]):
+                raise second_round("curator")
 
     def _question(self, round_: Round) -> tuple[str, str | None]:
         """A round as the ledger names it, and as earlier versions did."""

@@ -54,6 +54,8 @@ class Exact:
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse a run of several rounds if there may be one only; nothing is spent in any case."""
         check_single("oracle", self.interactive, round_, ahead)
+        if self._first and self._first[0] != (run, asked_of(round_, self.schema).key):
+            raise second_round("oracle")
         return True
 
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:

@@ -263,9 +263,15 @@ class PartiesRound:
         published = self.group.published
         for (hand, _), (node, _) in self.factors.items():
             answer = said[hand].pop(0)
-            by_bucket = np.asarray(answer.value, np.float64).reshape(self.buckets + 1, -1)[:-1]
-            noise = float(np.max(answer.deviation))
-            published.add(hand, PublishedSketch(node, Sketch(by_bucket), noise))
+            numbers, noise = np.ravel(np.asarray(answer.value, np.float64)), np.max(answer.deviation)
+            width = self.group.separate.scope.number(node).width
+            if numbers.size != (self.buckets + 1) * width or not np.isfinite(numbers.sum() + noise):
+                raise QueryError(
+                    f"{self.group.members[hand].name} answered with other numbers than a sketch has: what "
+                    "was charged stays charged, and nothing was estimated"
+                )
+            by_bucket = numbers.reshape(self.buckets + 1, width)[:-1]
+            published.add(hand, PublishedSketch(node, Sketch(by_bucket), float(noise)))
         sketches = {key: known.sketch for key, known in published.sketches.items()}
         for place, parts in self.across.items():
             query = cast(Query, self.queries[place])

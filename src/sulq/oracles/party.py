@@ -78,12 +78,10 @@ class Party:
 
     def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead) -> bool:
         """Refuse rounds that could not all be paid; False if all of them were charged before."""
-        if isinstance(self.oracle, Exact):
-            return True
         fresh, share = False, ahead.share
         for place, each in enumerate(rounds):
-            reserve = ahead.reserve + (self.cost(rounds[place + 1 :]) if share is None else 0)
-            fresh = self.oracle.afford(each, run, Ahead(share, (), reserve)) or fresh
+            later = tuple(rounds[place + 1 :]) if share is None else ()
+            fresh = self.oracle.afford(each, run, Ahead(share, later, ahead.reserve)) or fresh
             share = None if share is None else share - (each.share or 0)
         return fresh
 

@@ -132,11 +132,14 @@ class Published:
         for form in listed(forms, "sketches"):
             given = members(form, "a sketch", ["hand", "factor", "buckets", "sums", "noise"])
             factor, buckets, noise = node_of(given["factor"]), given["buckets"], given["noise"]
-            sums = np.array(listed(given["sums"], "the sums of a sketch"), dtype=np.float64)
-            width = self.scope.number(factor).width
-            if given["hand"] not in range(hands) or buckets not in _SIZES or sums.size != buckets * width:
+            numbers = listed(given["sums"], "the sums of a sketch")
+            if not all(type(each) in (int, float) for each in (*numbers, noise)):
+                raise QueryError("the sums of a sketch, and its noise, are numbers")
+            sums, width = np.array(numbers, dtype=np.float64), self.scope.number(factor).width
+            known = type(given["hand"]) is int and given["hand"] in range(hands) and buckets in _SIZES
+            if not known or sums.size != buckets * width:
                 raise QueryError("a sketch has a party, a number of buckets and a number for each of them")
-            if not (np.isfinite(sums).all() and isinstance(noise, int | float) and 0 <= noise < math.inf):
+            if not (np.isfinite(sums).all() and 0 <= noise < math.inf):
                 raise QueryError("the numbers of a sketch are finite")
             sketch = Sketch(sums.reshape(buckets, width))
             self.add(given["hand"], PublishedSketch(factor, sketch, float(noise)))

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from sulq.classes import pick, shortest, solve  # noqa: F401, each registers its question
-from sulq.errors import BudgetError, QueryError, ReleaseError, SchemaError, SulqError
+from sulq.errors import AdaptivityError, BudgetError, QueryError, ReleaseError, SchemaError, SulqError
 from sulq.ledger.chain import Entry, runs_in
 from sulq.ledger.ledger import Ledger
 from sulq.numbers import rational
@@ -71,6 +71,7 @@ class Desk:
     def quote(self, key: AccessKey, body: Mapping[str, Any]) -> dict[str, Any]:
         """What a round would cost, and how well it would be answered. Nothing is spent."""
         curator, round_, run, cost = self._asked(key, body)
+        curator.check_open(round_, run)
         beta = float(rational("beta", body["beta"], below=1))
         offer = curator.offer
         with at_most(self.limits.numbers):
@@ -250,7 +251,7 @@ def once_charged(ask: Callable[[], T]) -> T:
     """What is answered. Whatever goes wrong after a charge has the same words, whoever's fault it was."""
     try:
         return ask()
-    except (BudgetError, QueryError, SchemaError):
+    except (AdaptivityError, BudgetError, QueryError, SchemaError):
         raise
     except Exception:
         raise ReleaseError from None

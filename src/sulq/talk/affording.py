@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from sulq.errors import QueryError
 from sulq.queries.rounds import Ahead, Round
+from sulq.talk.interaction import check_single
 from sulq.talk.offer import Offer
 
 
@@ -22,6 +23,7 @@ def needed_for(offer: Offer, round_: Round, ahead: Ahead) -> Fraction:
     >>> needed_for(offer, Round([sulq.count()], share=0.1), Ahead(share=Fraction(1, 2)))
     Fraction(1, 2)
     """
+    check_single("curator", offer.interactive, round_, ahead)
     cost = offer.cost(round_)
     if offer.unit == "queries":
         cost = max(cost, _queries(round_, ahead))

@@ -49,6 +49,7 @@ class Offer:
         rows: how many rows there are, or None if that is not public.
         truncate: whether answers are brought into the range that is public.
         allowance: the part of the whole budget that the shares of rounds are shares of.
+        interactive: whether there may be a second round.
 
     >>> import sulq
     >>> from sulq.privacy.calibration import Laplace
@@ -64,6 +65,7 @@ class Offer:
     rows: int | None = None
     truncate: bool = False
     allowance: Fraction = Fraction(1)
+    interactive: bool = True
 
     def __post_init__(self) -> None:
         make_rational(self, "allowance", most=1)
@@ -106,7 +108,8 @@ class Offer:
     @property
     def form(self) -> dict[str, Any]:
         """The offer as plain data; `Offer.of` reads it back."""
-        return {
+        once = {} if self.interactive else {"interactive": False}
+        return once | {
             "offer": VERSION,
             "schema": self.schema.form(),
             "calibration": self.calibration.form,
@@ -121,6 +124,8 @@ class Offer:
         """The offer with this form. A version that is not known is refused."""
         names = ["offer", "schema", "calibration", "neighbours", "rows", "truncate", "allowance"]
         with reading("an offer"):
+            if isinstance(form, Mapping) and form.get("interactive") is False:
+                names.append("interactive")  # written where it is not as usual
             given = members(versioned(form, "offer", VERSION), "an offer", names)
             if not isinstance(given["schema"], Mapping):
                 raise QueryError("the schema of an offer is an object with its columns")
@@ -133,6 +138,7 @@ class Offer:
                 given["rows"],
                 given["truncate"],
                 Fraction(exact(given["allowance"], "an allowance")),
+                "interactive" not in given,
             )
 
     def to_json(self) -> str:
