@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sulq.commands.survey_learn import add_survey_learn
 from sulq.commands.terminal import print_utf8
 from sulq.errors import SulqError
 from sulq.numbers import whole
@@ -41,6 +42,7 @@ def add_survey(commands: Any) -> None:
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     _add_before(actions)
     _add_serve(actions)
+    add_survey_learn(actions)
     _add_after(actions)
 
 
