@@ -287,6 +287,23 @@ def test_a_device_refuses_once_its_budget_is_spent(visit: Any, collector: StandI
 
 
 @long
+def test_a_survey_under_another_name_has_no_answers_and_tells_what_was_said_before(
+    visit: Any, collector: StandIn
+) -> None:
+    page = visit()
+    assert "Other surveys" not in page.inner_text("#budget")
+    answer(page)
+    send(page)
+    expect(page, SENT)
+    collector.id, collector.number = "the-same-again", 2
+    page.reload()
+    page.get_by_role("button", name="Toss the coins").wait_for()
+    assert page.get_by_label("How old are you?").input_value() == ""
+    playwright.expect(page.locator("#budget")).to_contain_text("Other surveys from this address were told ε = ")
+    assert record(page)["spent"] in page.inner_text("#budget")
+
+
+@long
 def test_a_further_round_is_answered_from_the_answers_that_were_kept(visit: Any, collector: StandIn) -> None:
     page = visit()
     answer(page)

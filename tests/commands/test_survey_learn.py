@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import sulq
+from sulq.hypotheses import Tree
 from sulq.cli import main
 from sulq.survey.collector import Collector
 from sulq.survey.reading import read_survey
@@ -54,7 +54,7 @@ def test_a_tree_is_learned_by_the_same_command_again_and_again(
             crowd.answer()
     assert code == 0
     assert "night" in capsys.readouterr().out
-    learned = sulq.Tree.from_json(tree.read_text(encoding="utf-8"))
+    learned = Tree.from_json(tree.read_text(encoding="utf-8"))
     assert learned.predict({"night": [True, False]}).tolist() == [True, False]
     with Collector(survey) as collector:
         asked = len(collector.rounds())
