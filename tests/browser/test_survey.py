@@ -299,7 +299,9 @@ def test_a_survey_under_another_name_has_no_answers_and_tells_what_was_said_befo
     page.reload()
     page.get_by_role("button", name="Toss the coins").wait_for()
     assert page.get_by_label("How old are you?").input_value() == ""
-    playwright.expect(page.locator("#budget")).to_contain_text("Other surveys from this address were told ε = ")
+    playwright.expect(page.locator("#budget")).to_contain_text(
+        "Other surveys from this address were told ε = "
+    )
     assert record(page)["spent"] in page.inner_text("#budget")
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sulq.hypotheses import Tree
 from sulq.cli import main
+from sulq.hypotheses import Tree
 from sulq.survey.collector import Collector
 from sulq.survey.reading import read_survey
 from sulq.survey.rehearsing import made_up

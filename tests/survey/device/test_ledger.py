@@ -125,7 +125,9 @@ def test_a_round_that_is_none_is_refused_and_costs_nothing(engine: Engine, chang
     assert engine.wait("record_of", "d")["spent"] == "0"
 
 
-@pytest.mark.parametrize("changes", [{"survey": 2}, {"id": 3}, {"id": "answers s"}, {"schema": {"columns": {}}}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{"survey": 2}, {"id": 3}, {"id": "answers s"}, {"schema": {"columns": {}}}], ids=str
+)
 def test_a_survey_that_is_none_is_refused(engine: Engine, changes: dict[str, Any]) -> None:
     with pytest.raises(RefusedError):
         engine.open_device("x", "there", survey(**changes), "00")
