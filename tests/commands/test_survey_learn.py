@@ -84,3 +84,31 @@ def test_what_cannot_be_learned_is_refused_before_anybody_is_asked(
     assert main(["survey", "learn", "tree", str(file), *options]) == 2
     assert why in capsys.readouterr().err
     assert not file.with_suffix(".reports").exists()
+
+
+@pytest.mark.parametrize("option", ["--csv", "--json", "--page"])
+@pytest.mark.parametrize("name", ["health.toml", "health.reports", "health.reports-wal"])
+def test_results_are_never_written_over_the_survey_or_its_store(
+    file: Path, option: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(FILE.replace("rounds", "epsilon"), encoding="utf-8")
+    assert main(["survey", "results", str(file)]) == 0
+    before = file.read_bytes(), file.with_suffix(".reports").read_bytes()
+    assert main(["survey", "results", str(file), option, str(file.with_name(name))]) == 2
+    assert "would overwrite a file that is needed: name another" in capsys.readouterr().err
+    assert (file.read_bytes(), file.with_suffix(".reports").read_bytes()) == before
+
+
+def test_two_results_are_not_written_into_one_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(FILE.replace("rounds", "epsilon"), encoding="utf-8")
+    out = str(file.with_name("out"))
+    assert main(["survey", "results", str(file), "--csv", out, "--json", out]) == 2
+    assert "--json" in capsys.readouterr().err and not Path(out).exists()
+
+
+def test_a_plan_says_that_a_huge_epsilon_promises_nothing(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(FILE.replace("rounds", "epsilon").replace("= 16", "= 1000"), encoding="utf-8")
+    main(["survey", "plan", str(file)])
+    assert "ε = 1000 promises next to nothing" in capsys.readouterr().out

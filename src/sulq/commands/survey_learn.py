@@ -14,12 +14,16 @@ from rich.text import Text
 from sulq.commands.checks import check_writable
 from sulq.commands.command import Command
 from sulq.commands.learners import COMMANDS, run_name
+from sulq.errors import SulqError
 from sulq.hypotheses.tree import Tree
 from sulq.pictures.svg import clean
 from sulq.runs.files import write_whole
+from sulq.survey.file import SurveyFile
 from sulq.survey.oracle import StillOpenError, collected
 from sulq.survey.reading import read_survey
 
+LOGS = ("", "-wal", "-shm")
+"""What the names of the files of a store end with."""
 INTERRUPTED = "interrupted; the round stays open, and the same command again goes on from there"
 
 
@@ -79,6 +83,7 @@ def _add(learners: Any, command: Command) -> None:
 def _learn(command: Command, options: argparse.Namespace, console: Console) -> int:
     survey = read_survey(options.file)
     learner = command.learner(options, survey.schema)
+    refuse_overwriting(survey, options, "json")
     check_writable(options, None)
     oracle = collected(survey, seconds=options.close_after, wait=options.wait)
     try:
@@ -97,6 +102,24 @@ def _learn(command: Command, options: argparse.Namespace, console: Console) -> i
     for sentence in hypothesis.doubts:
         console.print(Text(clean(sentence), "yellow"), soft_wrap=True)
     return 0
+
+
+def refuse_overwriting(survey: SurveyFile, options: argparse.Namespace, *names: str) -> None:
+    """Refuse to write over the survey, over what it keeps, or over another result.
+
+    Args:
+        survey: the survey.
+        options: what was given on the command line; `file` is the survey's file.
+        names: the options that name a file to write.
+    """
+    needed = {Path(f"{path}{ending}").resolve() for path in (options.file, survey.store) for ending in LOGS}
+    for name in names:
+        given = getattr(options, name)
+        if given is None:
+            continue
+        if Path(given).resolve() in needed:
+            raise SulqError(f"--{name} {given} would overwrite a file that is needed: name another")
+        needed.add(Path(given).resolve())
 
 
 def _seconds(text: str) -> float:
