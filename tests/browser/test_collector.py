@@ -18,6 +18,7 @@ from sulq.survey.app import FOLDER
 from sulq.survey.oracle import collected
 from sulq.survey.results import results_of
 from sulq.survey.server import CollectorServer
+from tests.effort import long
 from tests.survey.surveys import EVERY_KIND, HERE, survey
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
@@ -85,6 +86,7 @@ def test_people_with_a_browser_each_are_counted_and_a_used_link_is_refused(
         assert all(report.keys() == {"report", "item", "numbers"} for report in form["reports"])
 
 
+@long
 def test_a_learners_round_is_answered_by_a_browser(browser: Any, tmp_path: Path) -> None:
     asked = {
         name: {key: value for key, value in form.items() if key not in ("by", "alone")}

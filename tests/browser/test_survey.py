@@ -272,6 +272,7 @@ def test_an_open_survey_needs_no_link_and_counts_a_repeated_post_once(visit: Any
     assert len([each for each in collector.seen if each[0] == "POST"]) == 2
 
 
+@long
 def test_a_device_refuses_once_its_budget_is_spent(visit: Any, collector: StandIn) -> None:
     collector.epsilon = "1"
     page = visit()
@@ -324,6 +325,7 @@ def test_a_further_round_is_answered_from_the_answers_that_were_kept(visit: Any,
     assert record(page)["spent"] == "2"
 
 
+@long
 def test_an_answer_given_offline_is_sent_once_later(visit: Any, collector: StandIn) -> None:
     page = visit()
     page.get_by_role("button", name="Toss the coins").wait_for()

@@ -21,7 +21,7 @@ from sulq.survey.collector import Collector
 from sulq.survey.comparing import joint_shares
 from sulq.survey.results import results_of
 from sulq.survey.results_page import results_page
-from tests.effort import most, runs
+from tests.effort import long, most, runs
 from tests.survey.surveys import EVERY_KIND, PAID, sent_by, survey
 
 GROUPS, ANSWERS = ("north", "south"), ("no", "yes")
@@ -69,6 +69,7 @@ def test_what_is_written_can_be_read_by_programs(tmp_path: Path) -> None:
     )
 
 
+@long
 @pytest.mark.parametrize("randomizer", RANDOMIZERS, ids=lambda each: type(each).__name__)
 def test_the_covariance_of_joint_shares_is_that_of_many_surveys(randomizer: FrequencyReport) -> None:
     """Of 4,000 surveys a correlation is off by 0.12 with a chance below 10⁻¹⁰ (more than seven of its errors)."""
