@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import CHROMIUM
 from tests.effort import long
 from tests.serve.console.visitors import console
 from tests.serve.services import Running
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
 playwright = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed: {HOW}")
-CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium is installed: {HOW}")
 PHONE = {"width": 390, "height": 844}
 
@@ -28,15 +24,6 @@ PHONE = {"width": 390, "height": 844}
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with console(tmp_path_factory.mktemp("browser"), dataset={"caps": {"*": 2}}) as service:
         yield service
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        playwright.expect.set_options(timeout=30_000)  # a busy machine is no failure
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -148,6 +135,7 @@ def test_an_additive_model_is_learned_and_looked_at(service: Running, pages: Any
     playwright.expect(page.get_by_text("sulq.Additive")).to_be_visible()
 
 
+@long
 def test_the_owner_sees_the_question_verifies_and_makes_a_key_that_signs_in(
     service: Running, pages: Any
 ) -> None:

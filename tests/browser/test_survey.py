@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -16,15 +14,13 @@ import pytest
 
 import sulq
 from sulq.local import Item, KaryResponse, item_of
+from tests.browser.conftest import CHROMIUM
 from tests.effort import long
 from tests.survey.chances import surprise
 from tests.survey.stand_in import SCOPE, StandIn, asked, entries, running
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
 playwright = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed: {HOW}")
-CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium is installed: {HOW}")
 PHONE = {"width": 360, "height": 740}
 SENT = "Thank you. Your report was sent."
@@ -36,20 +32,6 @@ REFUSALS = ("403", "409", "410", "503")
 def collector() -> Iterator[StandIn]:
     with running(StandIn()) as stand_in:
         yield stand_in
-
-
-@pytest.fixture(scope="module")
-def started() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        playwright.expect.set_options(timeout=30_000)  # a busy machine is no failure
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(started: Any) -> Iterator[Any]:
-    browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-    yield browser
-    browser.close()
 
 
 def watched(page: Any, complaints: list[str]) -> Any:
