@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,10 @@ PATIENCE = 60.0
 SETTINGS = (
     "journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", f"application_id = {APPLICATION}",
 )  # fmt: skip
+
+
+LOGGED = 0.5
+"""Seconds for which commits stay in SQLite's log, at most."""
 
 
 class CommitLostError(SulqError):
@@ -86,7 +91,7 @@ class SurveyDatabase(ABC):
 class SqliteDatabase(SurveyDatabase):
     """A SQLite file. A commit is on the disk when it is done; others may read meanwhile.
 
-    The log of commits is emptied after each of them, and what is overwritten is gone. Otherwise one copy of
+    The log of commits is emptied within half a second, and what is overwritten is gone. Otherwise one copy of
     the log would show for many people which report came with which link.
 
     Args:
@@ -95,6 +100,8 @@ class SqliteDatabase(SurveyDatabase):
 
     def __init__(self, path: Path) -> None:
         self._turns = threading.RLock()
+        self._emptied = float("-inf")
+        self._later: threading.Timer | None = None
         try:
             if not path.exists():
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -122,6 +129,10 @@ class SqliteDatabase(SurveyDatabase):
 
     def close(self) -> None:
         with self._turns:
+            if self._later is not None:
+                self._later.cancel()
+                self._later = None
+                self._empty()
             self._connection.close()
 
     def _lock(self) -> threading.RLock:
@@ -136,10 +147,25 @@ class SqliteDatabase(SurveyDatabase):
         except BaseException:
             self._undo()
             raise
-        # Who reads right now keeps the log in use: then the next commit empties it.
+        if time.monotonic() - self._emptied >= LOGGED:
+            self._empty()
+        elif self._later is None:
+            self._later = threading.Timer(LOGGED, self._empty_later)
+            self._later.daemon = True
+            self._later.start()
+
+    def _empty(self) -> None:
+        """Empty the log. Who reads right now keeps it in use: then the next commit empties it."""
         self._connection.execute("PRAGMA busy_timeout = 0")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+        self._emptied = time.monotonic()
+
+    def _empty_later(self) -> None:
+        with self._turns:
+            if self._later is not None:  # or else it was closed meanwhile
+                self._later = None
+                self._empty()
 
     def _undo(self) -> None:
         if self._connection.in_transaction:
