@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +15,17 @@ from sulq.survey.app import FOLDER
 from sulq.survey.oracle import collected
 from sulq.survey.results import results_of
 from sulq.survey.server import CollectorServer
+from tests.browser.conftest import CHROMIUM
+from tests.effort import long
 from tests.survey.surveys import EVERY_KIND, HERE, survey
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
 playwright = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed: {HOW}")
-CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium is installed: {HOW}"),
     pytest.mark.skipif(not (FOLDER / "templates" / "page.html").exists(), reason="there is no page"),
 ]
 PATIENCE = 30_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def answer(page: Any) -> None:
@@ -85,6 +73,7 @@ def test_people_with_a_browser_each_are_counted_and_a_used_link_is_refused(
         assert all(report.keys() == {"report", "item", "numbers"} for report in form["reports"])
 
 
+@long
 def test_a_learners_round_is_answered_by_a_browser(browser: Any, tmp_path: Path) -> None:
     asked = {
         name: {key: value for key, value in form.items() if key not in ("by", "alone")}

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import CHROMIUM
+from tests.effort import long
 from tests.serve.console.visitors import console
 from tests.serve.services import Running
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
 playwright = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed: {HOW}")
-CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium is installed: {HOW}")
 PHONE = {"width": 390, "height": 844}
 
@@ -27,15 +24,6 @@ PHONE = {"width": 390, "height": 844}
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with console(tmp_path_factory.mktemp("browser"), dataset={"caps": {"*": 2}}) as service:
         yield service
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        playwright.expect.set_options(timeout=30_000)  # a busy machine is no failure
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -110,6 +98,7 @@ def test_an_analyst_sees_the_cost_move_asks_and_gets_figures(service: Running, p
     assert service.curator.spent - before == service.curator.offer.total / 100
 
 
+@long
 def test_a_second_analyst_has_a_page_and_a_cap_of_their_own(service: Running, pages: Any) -> None:
     first = pages("carl")
     fill_in(first, service)
@@ -123,6 +112,7 @@ def test_a_second_analyst_has_a_page_and_a_cap_of_their_own(service: Running, pa
     playwright.expect(second.get_by_text("carls table")).to_have_count(0)
 
 
+@long
 def test_a_tree_is_learned_and_looked_at(service: Running, pages: Any) -> None:
     page = pages("emma")
     page.goto(f"{service.url}/console/d/people/tree")
@@ -133,6 +123,7 @@ def test_a_tree_is_learned_and_looked_at(service: Running, pages: Any) -> None:
     playwright.expect(page.get_by_text("import sulq")).to_be_visible()
 
 
+@long
 def test_an_additive_model_is_learned_and_looked_at(service: Running, pages: Any) -> None:
     page = pages("finn")
     page.goto(f"{service.url}/console/d/people/additive")
@@ -144,6 +135,7 @@ def test_an_additive_model_is_learned_and_looked_at(service: Running, pages: Any
     playwright.expect(page.get_by_text("sulq.Additive")).to_be_visible()
 
 
+@long
 def test_the_owner_sees_the_question_verifies_and_makes_a_key_that_signs_in(
     service: Running, pages: Any
 ) -> None:
@@ -179,6 +171,7 @@ def test_the_owner_sees_the_question_verifies_and_makes_a_key_that_signs_in(
     playwright.expect(fay.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+@long
 def test_it_works_without_scripts(service: Running, pages: Any) -> None:
     page = pages("gina", java_script_enabled=False)
     fill_in(page, service)
@@ -188,6 +181,7 @@ def test_it_works_without_scripts(service: Running, pages: Any) -> None:
     playwright.expect(page.get_by_role("columnheader", name="mean age")).to_be_visible()
 
 
+@long
 def test_pages_fit_a_phone_and_every_field_has_a_name(service: Running, pages: Any) -> None:
     page = pages("olga", owner=True, viewport=PHONE, color_scheme="dark")
     fill_in(page, service)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -16,15 +14,13 @@ import pytest
 
 import sulq
 from sulq.local import Item, KaryResponse, item_of
+from tests.browser.conftest import CHROMIUM
 from tests.effort import long
 from tests.survey.chances import surprise
 from tests.survey.stand_in import SCOPE, StandIn, asked, entries, running
 
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
 playwright = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed: {HOW}")
-CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium is installed: {HOW}")
 PHONE = {"width": 360, "height": 740}
 SENT = "Thank you. Your report was sent."
@@ -36,20 +32,6 @@ REFUSALS = ("403", "409", "410", "503")
 def collector() -> Iterator[StandIn]:
     with running(StandIn()) as stand_in:
         yield stand_in
-
-
-@pytest.fixture(scope="module")
-def started() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        playwright.expect.set_options(timeout=30_000)  # a busy machine is no failure
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(started: Any) -> Iterator[Any]:
-    browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-    yield browser
-    browser.close()
 
 
 def watched(page: Any, complaints: list[str]) -> Any:
@@ -272,6 +254,7 @@ def test_an_open_survey_needs_no_link_and_counts_a_repeated_post_once(visit: Any
     assert len([each for each in collector.seen if each[0] == "POST"]) == 2
 
 
+@long
 def test_a_device_refuses_once_its_budget_is_spent(visit: Any, collector: StandIn) -> None:
     collector.epsilon = "1"
     page = visit()
@@ -284,6 +267,25 @@ def test_a_device_refuses_once_its_budget_is_spent(visit: Any, collector: StandI
     page.reload()
     expect(page, "Your device has said all that it may")
     assert len(collector.accepted) == 1 and record(page)["spent"] == "1"
+
+
+@long
+def test_a_survey_under_another_name_has_no_answers_and_tells_what_was_said_before(
+    visit: Any, collector: StandIn
+) -> None:
+    page = visit()
+    assert "Other surveys" not in page.inner_text("#budget")
+    answer(page)
+    send(page)
+    expect(page, SENT)
+    collector.id, collector.number = "the-same-again", 2
+    page.reload()
+    page.get_by_role("button", name="Toss the coins").wait_for()
+    assert page.get_by_label("How old are you?").input_value() == ""
+    playwright.expect(page.locator("#budget")).to_contain_text(
+        "Other surveys from this address were told ε = "
+    )
+    assert record(page)["spent"] in page.inner_text("#budget")
 
 
 @long
@@ -305,6 +307,7 @@ def test_a_further_round_is_answered_from_the_answers_that_were_kept(visit: Any,
     assert record(page)["spent"] == "2"
 
 
+@long
 def test_an_answer_given_offline_is_sent_once_later(visit: Any, collector: StandIn) -> None:
     page = visit()
     page.get_by_role("button", name="Toss the coins").wait_for()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +9,13 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import CHROMIUM
 from tests.effort import long
 
 server = pytest.importorskip("sulq.survey.server", reason="the collector is not here")
 reading = pytest.importorskip("sulq.survey.reading", reason="the collector is not here")
 HOW = "`make test-all` installs both, or: apt-get install chromium, and pip install 'sulq[browser]'"
 playwright = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed: {HOW}")
-CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason=f"no Chromium is installed: {HOW}"), long]
 QUESTIONS: dict[str, Any] = {
     "town": {"kind": "one-of", "text": "Where do you live?", "choices": ["north", "south"], "alone": False},
@@ -36,15 +32,6 @@ SPEND = """async () => {
   const device = new Device(survey, await BrowserStorage.open());
   await device.change((record) => ({ record: { ...record, spent: record.ceiling }, result: null }));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        playwright.expect.set_options(timeout=30_000)  # a busy machine is no failure
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(params=["epsilon", "people"])

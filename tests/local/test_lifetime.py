@@ -115,6 +115,19 @@ def test_two_people_on_one_device_are_refused(tmp_path: Path) -> None:
     assert both.keeps.left == 2
 
 
+@pytest.mark.parametrize(
+    ("number", "people"),
+    [(1, []), (1, [2**60] * 20), (1, [2**31 - 1, 1]), (2**70, [1]), (-1, [1]), (True, [1])],
+)
+def test_a_lot_that_cannot_be_drawn_is_refused_and_costs_nothing(
+    tmp_path: Path, number: int, people: list[int]
+) -> None:
+    mine = device(tmp_path, rows=Unseen(PERSON.scope.schema))
+    with pytest.raises(QueryError, match="must be a whole number"):
+        mine.answer(number, Questionnaire(tuple(thresholds(len(people))), tuple(people)), "one")
+    assert mine.keeps.left == 2
+
+
 def test_a_lot_is_drawn_once_for_each_round_in_the_proportion_of_the_people(tmp_path: Path) -> None:
     """Of 60 lots, 45 are expected of the second; all, or at most 15, come with a chance below 10^-7."""
     asked = Questionnaire(tuple(thresholds(2, Fraction(1, 100))), (1, 3))

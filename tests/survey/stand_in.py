@@ -101,6 +101,7 @@ class StandIn:
     """What the collector says, and what it got."""
 
     url: str = ""
+    id: str = "stand-in"
     epsilon: str = "2"
     invited: bool = True
     links: set[str] = field(default_factory=lambda: {f"link-{i}" for i in range(50)})
@@ -118,7 +119,7 @@ class StandIn:
     def survey(self) -> dict[str, Any]:
         return {
             "survey": 1,
-            "id": "stand-in",
+            "id": self.id,
             "title": words("Habits", "Gewohnheiten"),
             "about": words("A survey on what one does not tell.", "Eine Umfrage zu dem, was man nicht sagt."),
             "languages": ["en", "de"],
@@ -132,7 +133,7 @@ class StandIn:
         }
 
     def round(self) -> dict[str, Any]:
-        head = {"round-open": 1, "survey": "stand-in", "number": self.number, "asks": self.asks}
+        head = {"round-open": 1, "survey": self.id, "number": self.number, "asks": self.asks}
         return head | {"items": self.items if self.state == "open" else [], "state": self.state, "poll": 2}
 
     def take(self, sent: dict[str, Any]) -> tuple[int, dict[str, Any]]:

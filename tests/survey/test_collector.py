@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,12 +19,14 @@ from typing import Any
 
 import httpx
 import numpy as np
+import psycopg
 import pytest
 
 from sulq.errors import SulqError
 from sulq.survey import accepting
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
+from sulq.survey.database import LOGGED, CommitLostError, PostgresDatabase
 from sulq.survey.file import SurveyFile
 from sulq.survey.intake import Intake
 from sulq.survey.kept import Sent, token_hash
@@ -148,6 +152,89 @@ def test_if_the_store_fails_everybody_who_shared_the_commit_is_told(tmp_path: Pa
     told = asyncio.run(main())
     assert [type(each) for each in told] == [SulqError] * 3
     assert "send again in a minute" in str(told[0])
+
+
+def test_what_may_have_been_counted_is_not_counted_again() -> None:
+    batches: list[int] = []
+
+    def lost(sent: Any) -> Any:
+        batches.append(len(sent))
+        raise CommitLostError("the database did not say")
+
+    async def main() -> list[Any]:
+        intake = Intake(lost)
+        try:
+            waiting = [intake.submit(Sent(1, None, ())) for _ in range(50)]
+            return await asyncio.gather(*waiting, return_exceptions=True)
+        finally:
+            intake.close()
+
+    told = asyncio.run(main())
+    assert [type(each) for each in told] == [SulqError] * 50
+    assert sum(batches) == 50
+
+
+def test_a_collector_reads_and_writes_again_after_its_database_was_restarted(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with Collector(survey(tmp_path, store=postgres.url())) as collector:
+        database = collector._database
+        assert isinstance(database, PostgresDatabase)
+        [asked] = items_of(collector.survey)
+
+        def cut() -> None:
+            with psycopg.connect(database._address.url, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s)", (database._connection.info.backend_pid,))
+
+        cut()
+        assert collector.open_round() is not None  # or else no device would ever be asked again
+        cut()
+        assert sent_by(collector, asked, [1]) == ["accepted"]
+        cut()
+        assert list(collector.received(1).values()) == [1]
+
+
+def test_a_commit_that_the_database_did_not_confirm_is_said_to_be_lost(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    with Collector(survey(tmp_path, store=postgres.url())) as collector:
+        database = collector._database
+        assert isinstance(database, PostgresDatabase)
+        with pytest.raises(CommitLostError), database.transaction(write=True):
+            database.run("INSERT INTO refusals VALUES ('used', 1)")
+            with psycopg.connect(database._address.url, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(%s)", (database._connection.info.backend_pid,))
+        assert collector.refused() == {}
+
+
+@pytest.mark.parametrize("keeps", ["tallies", "reports"])
+def test_one_copy_of_the_files_does_not_tell_in_which_order_people_were_counted(
+    tmp_path: Path, keeps: str
+) -> None:
+    with Collector(survey(tmp_path, keeps=keeps)) as collector:
+        [asked] = items_of(collector.survey)
+        for report in (1, 1, 0, 1):
+            assert sent_by(collector, asked, [report]) == ["accepted"]
+        log, file = (tmp_path / f"bribes.reports{ending}" for ending in ("-wal", ""))
+        until = time.monotonic() + 60 * LOGGED  # a busy machine is no failure
+        while log.stat().st_size and time.monotonic() < until:
+            time.sleep(0.05)
+        assert log.stat().st_size == 0
+        # Of the sums only the last ones are there: those in between would tell single reports.
+        assert set(re.findall(rb"\[(?:1|2|3|4)\]", file.read_bytes())) <= {b"[3]", b"[4]"}
+        hashes = [token.encode() for (token,) in collector._database.all("SELECT hash FROM used")]
+        assert all(each in file.read_bytes() for each in hashes)
+
+
+def test_a_database_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "bribes.reports"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE books (title TEXT)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(SulqError, match="is not what a collector keeps: name another file as store"):
+        Collector(survey(tmp_path))
+    assert path.read_bytes() == before
 
 
 def test_what_one_person_sent_does_not_stop_the_others() -> None:

@@ -27,7 +27,7 @@ from sulq.survey.diagnostics import _fit, _range, diagnose
 from sulq.survey.kept import KeptTally
 from sulq.survey.law import class_counts, classes_of, impossible_among
 from sulq.survey.results import results_of
-from tests.effort import most, runs
+from tests.effort import either, most, runs
 from tests.survey.surveys import EVERY_KIND, people, sent_by, survey
 
 LAWS: list[tuple[Any, Any]] = [
@@ -111,7 +111,7 @@ def test_people_who_all_answer_alike_raise_an_alarm_at_most_at_the_stated_rate(
     """Theirs is the mix that comes nearest to the bounds. The share of alarms is tested but for a chance of 10⁻⁸."""
     made = survey(tmp_path, EVERY_KIND | {"which": TEXTS}, divides="people", epsilon=1)
     [asked] = [each for each in items_of(made) if each.name == question]
-    times, rate, n = runs(4000, least=400), 0.1, 300
+    times, rate, n = either(100, 4000), 0.1, 300
     values = np.repeat(_values(people(made, 1), asked.item), n, axis=0)
     alarms = 0
     for _ in range(times):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +187,24 @@ def test_a_round_closes_by_time_once_everything_asked_has_a_report(tmp_path: Pat
     assert sum(received.values()) == 60
     # Error bars are for those who came, and not for those who were expected.
     assert answers[0].radius(0.05) > oracle.error(round_, 0.05)[0]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("came", [0, 60])
+def test_a_learner_does_not_wait_for_people_once_the_survey_is_closed(tmp_path: Path, came: int) -> None:
+    made = learner_survey(tmp_path, 400, invited=False)
+    round_ = sulq.Round([sulq.mean("rich"), sulq.mean("age")], share="1")
+    with pytest.raises(StillOpenError):
+        collected(made, wait=0).ask(round_)
+    if came:
+        with CollectorServer(made, HERE) as server:
+            Respondents(server.url, census(made, 400), made.epsilon, gathered=50).answer(most=came)
+    over = collected(replace(made, closes=datetime(2020, 1, 1, tzinfo=UTC)))
+    if came:  # those who came are who is asked
+        assert len(over.ask(round_)) == 2
+        assert sum(over.collector.received(1).values()) == came
+    else:
+        with pytest.raises(SulqError, match="the survey is closed, and round 1 has not all reports"):
+            over.ask(round_)
 
 
 def test_a_link_is_good_for_one_round_of_all(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sulq.survey.reading import read_survey, survey_of
 from sulq.survey.starting import START
 from tests.survey.surveys import EVERY_KIND, PAID, TOWN
 
+NUMBER: dict[str, Any] = {"kind": "number", "text": "n", "low": 0, "high": 10}
 ABOUT: dict[str, Any] = {"title": "Bribes", "epsilon": 2, "people": 1000}
 
 
@@ -77,13 +79,20 @@ def test_texts_and_times_may_change_and_what_was_promised_may_not() -> None:
         ({}, {"paid": PAID | {"choices": ["a", "b"]}}, "has choices, and only one-of"),
         ({}, {"town": TOWN | {"choices": ["a"]}}, "needs 2 to 1000 choices, not 1"),
         ({}, {"town": TOWN | {"choices": ["a", "a"]}}, "has a choice twice"),
+        ({}, {"town": TOWN | {"choices": ["1", "1.0"]}}, "texts that read as the same number are one choice"),
+        ({}, {"town": TOWN | {"choices": ["a", " "]}}, "has a choice without a text"),
+        ({}, {"n": NUMBER | {"high": math.inf}}, "low must be less than high"),
+        ({}, {"n": NUMBER | {"low": -math.inf}}, "low must be less than high"),
+        ({}, {"n": NUMBER | {"step": 0}}, "step is more than 0"),
+        ({}, {"n": NUMBER | {"step": 11}}, "step is more than 0, and at most from low to high"),
+        ({"confidence": 1}, {}, "confidence is at least 0.5 and below 1, as 0.95, not 1"),
         ({}, {"town": TOWN | {"choices": 5}}, "are a list of texts, or a table"),
         ({}, {"n": {"kind": "number", "text": "n"}}, "low and high are what a number question has"),
         ({}, {"n": {"kind": "number", "text": "n", "low": 3, "high": 1}}, "low must be less than high"),
         (
             {},
             {"n": {"kind": "number", "text": "n", "low": "1", "high": 3}},
-            "low in [questions.n] is a float",
+            "low in [questions.n] is a number",
         ),
         ({}, {"paid": PAID | {"low": 1, "high": 2}}, "low and high are what a number question has"),
         ({}, {"paid": PAID | {"by": "town"}}, "names question 'town', which is not there; there are paid"),

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import csv
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sulq.local.best import best_randomizer
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.kary import KaryResponse
 from sulq.local.onehot import one_hot_response
+from sulq.local.shapes import OneOf
 from sulq.local.unary import UnaryResponse
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
 from sulq.survey.comparing import joint_shares
 from sulq.survey.results import results_of
 from sulq.survey.results_page import results_page
-from tests.effort import most, runs
+from tests.effort import long, most, runs
 from tests.survey.surveys import EVERY_KIND, PAID, sent_by, survey
 
 GROUPS, ANSWERS = ("north", "south"), ("no", "yes")
@@ -66,6 +69,7 @@ def test_what_is_written_can_be_read_by_programs(tmp_path: Path) -> None:
     )
 
 
+@long
 @pytest.mark.parametrize("randomizer", RANDOMIZERS, ids=lambda each: type(each).__name__)
 def test_the_covariance_of_joint_shares_is_that_of_many_surveys(randomizer: FrequencyReport) -> None:
     """Of 4,000 surveys a correlation is off by 0.12 with a chance below 10⁻¹⁰ (more than seven of its errors)."""
@@ -111,6 +115,18 @@ def test_a_group_that_is_too_small_is_not_compared() -> None:
     joint = joint_shares(randomizer, tally, GROUPS, ANSWERS)
     assert joint.clear == [0]
     assert joint.differences(0.05) == ()
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "2", "12"])
+@pytest.mark.parametrize("people", [1, 2, 3])
+def test_a_few_reports_never_show_a_difference(epsilon: str, people: int) -> None:
+    """Whatever their devices drew: one report that supports several answers looks as if nothing could vary."""
+    randomizer = best_randomizer(OneOf(6), Fraction(epsilon), "best")
+    assert isinstance(randomizer, FrequencyReport)
+    for _ in range(50):
+        tally = randomizer.tally(randomizer.sample(np.arange(people)))
+        joint = joint_shares(randomizer, tally, ("a", "b", "c"), ANSWERS)
+        assert all(each.p > 0.05 and each.radius > 0.5 for each in joint.differences(0.05))
 
 
 def test_a_page_of_results_needs_nothing_but_itself(tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sulq.commands.survey_learn import add_survey_learn, refuse_overwriting
 from sulq.commands.terminal import print_utf8
 from sulq.errors import SulqError
 from sulq.numbers import whole
 from sulq.pictures.svg import clean
+from sulq.privacy.budget import PureDP
+from sulq.runs.expectations import odd_requests
 from sulq.runs.files import write_whole
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
@@ -41,6 +44,7 @@ def add_survey(commands: Any) -> None:
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     _add_before(actions)
     _add_serve(actions)
+    add_survey_learn(actions)
     _add_after(actions)
 
 
@@ -167,7 +171,11 @@ def _new(options: argparse.Namespace, console: Console) -> None:
 
 
 def _plan(options: argparse.Namespace, console: Console) -> int:
-    plan = plan_of(read_survey(options.file))
+    survey = read_survey(options.file)
+    refuse_overwriting(survey, options, "picture")
+    plan = plan_of(survey)
+    for sentence in odd_requests(PureDP(survey.epsilon), None):
+        console.print(Text(sentence, "yellow"), soft_wrap=True)
     console.print(plan.table())
     if options.picture is not None:
         write_whole(Path(options.picture), plan.picture())
@@ -231,17 +239,16 @@ def _serve(options: argparse.Namespace, console: Console) -> None:
 
 
 def _results(options: argparse.Namespace, console: Console) -> None:
-    with Collector(read_survey(options.file)) as collector:
+    survey = read_survey(options.file)
+    refuse_overwriting(survey, options, "csv", "json", "page")
+    with Collector(survey) as collector:
         results = results_of(collector)
         console.print(results_table(results))
-        writers = {options.csv: results.to_csv, options.json: results.to_json}
-        for path, write in writers.items():
+        writers = [(options.csv, results.to_csv), (options.json, results.to_json)]
+        for path, write in [*writers, (options.page, lambda: results_page(collector))]:
             if path is not None:
                 write_whole(Path(path), write())
                 console.print(Text(f"written: {path}"), soft_wrap=True)
-        if options.page is not None:
-            write_whole(Path(options.page), results_page(collector))
-            console.print(Text(f"written: {options.page}"), soft_wrap=True)
 
 
 def _rounds(options: argparse.Namespace, console: Console) -> None:

@@ -19,11 +19,15 @@ from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
 from sulq.local.report import Report
 from sulq.local.shapes import Keyed, OneOf
-from sulq.numbers import make_rational
+from sulq.numbers import make_rational, whole
 from sulq.privacy.coins import uniform
 from sulq.queries.codes import Cross
 from sulq.queries.node import Node
 from sulq.queries.scope import Scope
+
+MOST_ROUNDS = 2**53
+MOST_PEOPLE = 2**31 - 1
+"""As the JavaScript has it: a lot is drawn with 32 bits."""
 
 
 class Readable(Protocol):
@@ -162,8 +166,10 @@ class PersonalDevice:
         """
         if asks not in ("all", "one"):
             raise QueryError(f"a round asks all or one of its items, not {asks!r}")
+        whole("the number of a round", number, 0, MOST_ROUNDS)
         if asks == "all":
             return self.reports(asked.items)
+        whole("the number of people of a round", sum(asked.people), 1, MOST_PEOPLE)
         for item in asked.items:
             self._verify(item)
         ends = np.cumsum(asked.people)

@@ -91,7 +91,9 @@ class SurveyItem:
         while tails.radius(high, beta) > precision:
             high *= 2
             if high > 2**50:
-                raise SulqError(f"no number of people gives {self.name} a precision of {precision:g}")
+                raise SulqError(
+                    f"no number of people gives {self.name!r} a precision of {precision:g}: want a larger one"
+                )
         low = high // 2
         while high - low > 1:
             middle = (low + high) // 2

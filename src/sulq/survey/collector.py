@@ -186,9 +186,10 @@ class Collector:
             database.run("UPDATE rounds SET state = 'closed' WHERE number = ?", (number,))
 
     def close_due(self) -> None:
-        """Close the rounds whose time is over."""
+        """Close the rounds whose time is over, or the survey's, if all they ask has a report."""
+        now, closes = self._clock(), self.survey.closes
         for kept in self.rounds():
-            if kept.state == "open" and kept.is_due(self.received(kept.number), self._clock()):
+            if kept.state == "open" and kept.is_due(self.received(kept.number), now, closes):
                 self.end(kept.number)
 
     def accept(self, sent: Sequence[Sent]) -> list[SentOutcome]:

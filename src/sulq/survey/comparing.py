@@ -176,15 +176,22 @@ def joint_shares(
 
 
 def _supports(randomizer: FrequencyReport, tally: Tally, shares: Floats) -> Floats:
-    """The covariance of what one report supports, over the people and their devices' draws."""
+    """The covariance of what one report supports, over the people and their devices' draws.
+
+    A few reports never look as if nothing could vary: half a report of each kind is added, and shares are
+    such as people can have.
+    """
     if isinstance(randomizer, NumberedReport):
-        kinds = histogram_of(tally, randomizer.reports) / tally.reports
+        counts = histogram_of(tally, randomizer.reports) + 0.5
+        kinds = counts / counts.sum()
         supports = randomizer.supporting(np.eye(randomizer.reports, dtype=np.int64)).astype(np.float64)
         together = supports.T @ (kinds[:, np.newaxis] * supports)
         alone = np.diag(together).copy()
     else:
         assert isinstance(randomizer, UnaryResponse)
         own, other = float(randomizer.support.own), float(randomizer.support.other)
+        possible = np.maximum(shares, 0) + np.finfo(np.float64).tiny
+        shares = possible / possible.sum()
         # A person of another possibility sets both bits by chance; one of either, their own as well.
         together = other**2 + np.add.outer(shares, shares) * (own * other - other**2)
         alone = other + shares * (own - other)

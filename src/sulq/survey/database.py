@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,17 @@ LOCK = f"SELECT pg_advisory_xact_lock({APPLICATION})"
 """In Postgres one process writes at a time, as in SQLite."""
 PATIENCE = 60.0
 """Seconds to wait while others write."""
+SETTINGS = (
+    "journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", f"application_id = {APPLICATION}",
+)  # fmt: skip
+
+
+LOGGED = 0.5
+"""Seconds for which commits stay in SQLite's log, at most."""
+
+
+class CommitLostError(SulqError):
+    """Nobody knows whether a commit was done: the database did not say."""
 
 
 class SurveyDatabase(ABC):
@@ -42,10 +54,10 @@ class SurveyDatabase(ABC):
             self._begin(write)
             try:
                 yield self
-                self._end("COMMIT")
             except BaseException:
-                self._end("ROLLBACK")
+                self._undo()
                 raise
+            self._commit()
 
     @abstractmethod
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -70,11 +82,17 @@ class SurveyDatabase(ABC):
     def _begin(self, write: bool) -> None: ...
 
     @abstractmethod
-    def _end(self, how: str) -> None: ...
+    def _commit(self) -> None: ...
+
+    @abstractmethod
+    def _undo(self) -> None: ...
 
 
 class SqliteDatabase(SurveyDatabase):
     """A SQLite file. A commit is on the disk when it is done; others may read meanwhile.
+
+    The log of commits is emptied within half a second, and what is overwritten is gone. Otherwise one copy of
+    the log would show for many people which report came with which link.
 
     Args:
         path: the file; it is made if it is not there, and only its owner may read it.
@@ -82,6 +100,8 @@ class SqliteDatabase(SurveyDatabase):
 
     def __init__(self, path: Path) -> None:
         self._turns = threading.RLock()
+        self._emptied = float("-inf")
+        self._later: threading.Timer | None = None
         try:
             if not path.exists():
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -89,9 +109,10 @@ class SqliteDatabase(SurveyDatabase):
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=256
             )
             [(known,)] = self._connection.execute("PRAGMA application_id").fetchall()
-            if known not in (0, APPLICATION):
+            tables = self._connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+            if known not in (0, APPLICATION) or (tables and known == 0):
                 raise SulqError(f"{path} is not what a collector keeps: name another file as store")
-            for setting in ("journal_mode = WAL", "synchronous = FULL", f"application_id = {APPLICATION}"):
+            for setting in SETTINGS:
                 self._connection.execute(f"PRAGMA {setting}")
         except (OSError, sqlite3.Error) as error:
             raise SulqError(f"cannot keep a survey in {path}: {error}") from None
@@ -108,6 +129,10 @@ class SqliteDatabase(SurveyDatabase):
 
     def close(self) -> None:
         with self._turns:
+            if self._later is not None:
+                self._later.cancel()
+                self._later = None
+                self._empty()
             self._connection.close()
 
     def _lock(self) -> threading.RLock:
@@ -116,9 +141,35 @@ class SqliteDatabase(SurveyDatabase):
     def _begin(self, write: bool) -> None:
         self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
-    def _end(self, how: str) -> None:
+    def _commit(self) -> None:
+        try:
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+        if time.monotonic() - self._emptied >= LOGGED:
+            self._empty()
+        elif self._later is None:
+            self._later = threading.Timer(LOGGED, self._empty_later)
+            self._later.daemon = True
+            self._later.start()
+
+    def _empty(self) -> None:
+        """Empty the log. Who reads right now keeps it in use: then the next commit empties it."""
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+        self._emptied = time.monotonic()
+
+    def _empty_later(self) -> None:
+        with self._turns:
+            if self._later is not None:  # or else it was closed meanwhile
+                self._later = None
+                self._empty()
+
+    def _undo(self) -> None:
         if self._connection.in_transaction:
-            self._connection.execute(how)
+            self._connection.execute("ROLLBACK")
 
 
 class PostgresDatabase(SurveyDatabase):
@@ -134,8 +185,19 @@ class PostgresDatabase(SurveyDatabase):
         self._connection: Connection[Any] = self._connected()
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        from psycopg import OperationalError
+        from psycopg.pq import TransactionStatus
+
+        query = statement.replace("?", "%s").encode()
         with self._turns:
-            return list(self._connection.execute(statement.replace("?", "%s").encode(), values).fetchall())
+            inside = self._connection.info.transaction_status == TransactionStatus.INTRANS
+            try:
+                return list(self._connection.execute(query, values).fetchall())
+            except OperationalError:
+                if inside:
+                    raise
+                self._reconnect()
+                return list(self._connection.execute(query, values).fetchall())
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> int:
         return self._connection.execute(statement.replace("?", "%s").encode(), values).rowcount
@@ -159,13 +221,24 @@ class PostgresDatabase(SurveyDatabase):
             self._connection.execute(begin.encode())
         except OperationalError:
             # Nothing was begun, so nothing is lost: the server may have been restarted.
-            self._connection.close()
-            self._connection = self._connected()
+            self._reconnect()
             self._connection.execute(begin.encode())
 
-    def _end(self, how: str) -> None:
+    def _commit(self) -> None:
+        from psycopg import OperationalError
+
+        try:
+            self._connection.execute(b"COMMIT")
+        except OperationalError:
+            raise CommitLostError("the database did not say whether this was kept") from None
+
+    def _undo(self) -> None:
         if not self._connection.closed:
-            self._connection.execute(how.encode())
+            self._connection.execute(b"ROLLBACK")
+
+    def _reconnect(self) -> None:
+        self._connection.close()
+        self._connection = self._connected()
 
     def _connected(self) -> Connection[Any]:
         try:

@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from sulq.errors import SulqError
 from sulq.serve.logs import note
 from sulq.survey.accepting import SentOutcome
+from sulq.survey.database import CommitLostError
 from sulq.survey.kept import Sent
 
 MOST = 1024
@@ -87,7 +88,9 @@ class Intake:
         try:
             outcomes = self._accept([sent for sent, _ in batch])
         except Exception as error:
-            if len(batch) > 1:  # nothing of it was written, and what one person sent must not stop the others
+            # Nothing of it was written, and what one person sent must not stop the others. But what may have
+            # been written is not counted a second time: whoever sends again hears "used" if it was.
+            if len(batch) > 1 and not isinstance(error, CommitLostError):
                 for each in batch:
                     self._commit([each])
                 return

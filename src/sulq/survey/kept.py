@@ -85,9 +85,10 @@ class KeptRound:
         """Whether every item has its people."""
         return all(received.get(key, 0) >= people for key, people in self.planned.items())
 
-    def is_due(self, received: dict[str, int], now: datetime) -> bool:
-        """Whether its time is over, and every item has a report to make an estimate of."""
-        return self.deadline is not None and self.deadline <= now and all(map(received.get, self.items))
+    def is_due(self, received: dict[str, int], now: datetime, closes: datetime | None) -> bool:
+        """Whether its time is over, or the survey's, and every item has a report to make an estimate of."""
+        over = any(end is not None and end <= now for end in (self.deadline, closes))
+        return over and all(map(received.get, self.items))
 
 
 @dataclass(frozen=True)

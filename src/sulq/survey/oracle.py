@@ -178,6 +178,7 @@ class Collected(Crowd):
             assert now is not None
             if now.state == "closed":
                 return {key: each.tally for key, each in self.collector.tallies(kept.number).items()}
+            self._refuse_over(kept)
             if self.wait is not None and time.monotonic() - began >= self.wait:
                 received = sum(self.collector.received(kept.number).values())
                 raise StillOpenError(
@@ -185,6 +186,15 @@ class Collected(Crowd):
                     "answer, and run this again"
                 )
             time.sleep(LOOK if self.wait is None else min(LOOK, max(0.01, self.wait / 10)))
+
+    def _refuse_over(self, kept: KeptRound) -> None:
+        """Refuse to wait for people who cannot come any more."""
+        closes = self.collector.survey.closes
+        if closes is not None and closes <= self.collector.now():
+            raise SulqError(
+                f"the survey is closed, and round {kept.number} has not all reports that it needs: let the "
+                "survey close later, and run this again"
+            )
 
 
 def collected(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -94,15 +95,20 @@ class SurveyQuestion:
         if not chooses and self.choices:
             raise SulqError(f"{here} has choices, and only one-of, several-of and scale questions do")
         values = [choice.value for choice in self.choices]
-        if len(set(values)) < len(values):
-            raise SulqError(f"{here} has a choice twice")
+        if not all(map(str.strip, values)):
+            raise SulqError(f"{here} has a choice without a text")
+        if len(set(map(_as_number, values))) < len(values):
+            raise SulqError(f"{here} has a choice twice: texts that read as the same number are one choice")
         ranged = self.low is not None or self.high is not None
         if (self.kind == "number") != ranged:
             raise SulqError(f"{here}: low and high are what a number question has, and no other")
         if self.kind == "number" and not (
-            self.low is not None and self.high is not None and self.low < self.high
+            self.low is not None and self.high is not None and -math.inf < self.low < self.high < math.inf
         ):
             raise SulqError(f"{here} needs low and high, and low must be less than high")
+        span = None if self.low is None or self.high is None else self.high - self.low
+        if self.step is not None and span is not None and not 0 < self.step <= span:
+            raise SulqError(f"{here}: step is more than 0, and at most from low to high, not {self.step}")
         if (self.step is not None or self.unit is not None) and self.kind != "number":
             raise SulqError(f"{here}: step and unit are for numbers")
         if self.weight <= 0:
@@ -156,3 +162,12 @@ class SurveyQuestion:
             "step": self.step,
             "unit": self.unit,
         }
+
+
+def _as_number(text: str) -> float | str:
+    """A text by what a schema compares it by: "1", "1.0" and "01" are one level."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text

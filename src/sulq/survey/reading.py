@@ -86,7 +86,9 @@ def survey_of(form: Mapping[str, Any], default_store: str = "survey.reports") ->
         "store": given.pop("store", default_store),
         "questions": tuple(_question(name, each, languages) for name, each in questions.items()),
     }
-    _check_types(given, {"precision": (float, int), "confidence": (float,), "invited": (bool,)}, "[survey]")
+    _check_types(
+        given, {"precision": (float, int), "confidence": (float, int), "invited": (bool,)}, "[survey]"
+    )
     if not isinstance(chosen["store"], str) or not chosen["store"]:
         raise SulqError(
             f"store is the path of a file or an address of Postgres, not {shown(chosen['store'])}"
@@ -184,4 +186,9 @@ def _only(form: Mapping[str, Any], known: Sequence[str], where: str) -> None:
 def _check_types(form: Mapping[str, Any], types: Mapping[str, tuple[type, ...]], where: str) -> None:
     for name, allowed in types.items():
         if name in form and type(form[name]) not in allowed:
-            raise SulqError(f"{name} in {where} is a {allowed[0].__name__}, not {shown(form[name])}")
+            raise SulqError(f"{name} in {where} is {_TYPES[allowed[0]]}, not {shown(form[name])}")
+
+
+_TYPES: Mapping[type, str] = {
+    float: "a number", bool: "true or false", str: "a text",
+}  # fmt: skip

@@ -146,6 +146,7 @@ globalThis.draw_round = waiting(async (name, round, answers) => {
 });
 globalThis.sending_of = waiting((name, number, invitation) => devices.get(name).sending(number, invitation));
 globalThis.record_of = waiting((name) => devices.get(name).record());
+globalThis.elsewhere_of = waiting(async (name) => fractionText(await devices.get(name).spentElsewhere()));
 globalThis.mark_round = waiting((name, number, state) => devices.get(name).mark(number, state));
 globalThis.hashed = tried((text) => digest(text));
 globalThis.rewritten = tried((text) => [canonical(parseJson(text)), dumped(parseJson(text))]);

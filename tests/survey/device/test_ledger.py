@@ -125,10 +125,20 @@ def test_a_round_that_is_none_is_refused_and_costs_nothing(engine: Engine, chang
     assert engine.wait("record_of", "d")["spent"] == "0"
 
 
-@pytest.mark.parametrize("changes", [{"survey": 2}, {"id": 3}, {"schema": {"columns": {}}}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{"survey": 2}, {"id": 3}, {"id": "answers s"}, {"schema": {"columns": {}}}], ids=str
+)
 def test_a_survey_that_is_none_is_refused(engine: Engine, changes: dict[str, Any]) -> None:
     with pytest.raises(RefusedError):
         engine.open_device("x", "there", survey(**changes), "00")
+
+
+def test_what_surveys_under_other_names_were_told_is_added_up(engine: Engine) -> None:
+    draw(engine, round_of(thresholds(2)))
+    for name in ("t", "u"):
+        engine.open_device(name, "here", survey(id=name), os.urandom(1000).hex())
+        draw(engine, round_of(thresholds(1, Fraction(1, 3)), survey=name), name)
+    assert [engine.wait("elsewhere_of", name) for name in ("d", "t", "u")] == ["2/3", "7/3", "7/3"]
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "x", 2, None])

@@ -34,7 +34,7 @@ FINITE_CASES = [case for case in KNOWN_CASES if case.kind == "finite"]
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(7, 2)]
 ALARM = 1e-9
 """How often a test of frequencies raises a false alarm, at most: all cells and values of a test together."""
-LENGTH = either(1200, 4000)
+LENGTH = either(600, 4000)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_eight_bits_at_once_are_settled_by_512_bits_as_in_python(
 def test_reports_are_as_frequent_as_python_claims(engine: Engine, case: Case) -> None:
     """Thorough: 10^6 draws in all. A chance of p that is off by 7·√(p/n) is seen, one that is right raises an alarm
     with a chance of 10^-9."""
-    assert fits(engine, case, Fraction(1), either(20_000, 10**6) // len(case.values))
+    assert fits(engine, case, Fraction(1), either(10_000, 10**6) // len(case.values))
 
 
 def test_laplace_reports_are_as_frequent_as_python_claims(engine: Engine) -> None:

@@ -4,10 +4,12 @@ import { Numeral, Refusal, parseJson } from "./json.js";
 import { wholeNumber } from "./rational.js";
 import { schemaOf } from "./schema.js";
 import { itemOf, oddsOf, reportOn } from "./item.js";
-import { recordOf, reported } from "./ledger.js";
+import { recordOf, reported, spentTogether } from "./ledger.js";
 import { systemBytes, uniformBelow } from "./draws.js";
 
 const MOST_ITEMS = 1000;
+// No name of a survey is that of a record of another kind.
+const NAME = /^[A-Za-z0-9_-]{1,100}$/;
 const MOST_PEOPLE = 2 ** 31 - 1;
 
 function versioned(text, kind, what) {
@@ -24,8 +26,8 @@ export class Device {
   constructor(survey, storage, bytes = systemBytes) {
     const form = versioned(survey, "survey", "a survey");
     this.survey = form.get("id");
-    if (typeof this.survey !== "string" || this.survey === "")
-      throw new Refusal("form", "a survey has an id");
+    if (typeof this.survey !== "string" || !NAME.test(this.survey))
+      throw new Refusal("form", "the id of a survey is made of up to 100 letters, digits, - and _");
     this.epsilon = form.get("epsilon");
     this.schema = schemaOf(form.get("schema"));
     this.storage = storage;
@@ -119,6 +121,11 @@ export class Device {
   // The record as it is kept.
   record() {
     return this.change((record) => ({ record, result: record }));
+  }
+
+  // What other surveys from the same address were told by this device, as an ε.
+  async spentElsewhere() {
+    return spentTogether(await this.storage.others(this.survey));
   }
 
   // The text that is sent for a round whose reports were drawn: nothing else leaves the device.

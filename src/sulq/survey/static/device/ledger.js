@@ -36,6 +36,11 @@ export function reported(record, items, draw) {
   return { ...record, spent: fractionText(spent), memo };
 }
 
+// What all these records have spent together: whoever asks under another name gets no ε that nobody adds up.
+export function spentTogether(records) {
+  return records.filter((record) => record.ledger === 1).map(spentOf).reduce(plus, NOTHING);
+}
+
 // What is left of a record's ε, as a fraction.
 export function leftOf(record) {
   return plus(positiveFraction(record.ceiling, "the ceiling"), {

@@ -1,4 +1,4 @@
-// Where records are kept. A storage has one method: change(key, how) gives the record of that key, or null, to `how`,
+// Where records are kept. A storage has two methods. others(key) resolves to all other records. change(key, how) gives the record of that key, or null, to `how`,
 // keeps what `how` returns as `record`, and resolves to its `result` only once that is kept. Changes of one record
 // never overlap, not even those of two tabs, and a `how` that throws changes nothing.
 
@@ -12,6 +12,10 @@ export class MemoryStorage {
     const { record, result } = how(this.records.has(key) ? JSON.parse(this.records.get(key)) : null);
     this.records.set(key, JSON.stringify(record));
     return result;
+  }
+
+  async others(key) {
+    return [...this.records].filter(([name]) => name !== key).map(([, record]) => JSON.parse(record));
   }
 }
 
@@ -54,5 +58,11 @@ export class BrowserStorage {
       transaction.oncomplete = () => resolve(result);
       transaction.onabort = () => reject(failure ?? transaction.error);
     });
+  }
+
+  async others(key) {
+    const store = this.database.transaction(STORE).objectStore(STORE);
+    const [names, records] = await Promise.all([settled(store.getAllKeys()), settled(store.getAll())]);
+    return records.filter((_, i) => names[i] !== key);
   }
 }

@@ -2,17 +2,16 @@
 
 import { Device } from "../device/device.js";
 import { BrowserStorage } from "../device/storage.js";
-import { leftOf } from "../device/ledger.js";
 import { element, show } from "./dom.js";
 import { fieldset, filled, read } from "./form.js";
 import { keepAnswers, keptAnswers, text } from "./kept.js";
 import { Language } from "./language.js";
 import { flush, prepared, queue } from "./sending.js";
-import { told } from "./told.js";
+import { budgetWords, told } from "./told.js";
 
 const [view, status] = ["view", "status"].map((id) => document.getElementById(id));
 // Seconds: between two looks at what is open at least, before what is queued is tried again, and at most.
-const [SOONEST, SOON, RAREST] = [2, 2, 60];
+const [SOONEST, SOON, RAREST, DAY] = [2, 2, 60, 86400];
 const state = {
   survey: null,
   device: null,
@@ -74,12 +73,11 @@ function guarded(work) {
 
 async function tellBudget() {
   if (state.device === null) return;
-  const record = await state.device.record();
-  const number = ({ n, d }) => state.language.number(Number(n) / Number(d));
-  const [left, all] = [number(leftOf(record)), record.ceiling.split("/").map(Number)];
-  const kept = say(state.survey.keeps === "tallies" ? "keeps_tallies" : "keeps_reports");
-  document.getElementById("budget").textContent =
-    `${say("left", { left, all: state.language.number(all[0] / (all[1] ?? 1)) })} ${kept}`;
+  document.getElementById("budget").textContent = await budgetWords(
+    state.device,
+    state.survey,
+    state.language,
+  );
 }
 
 function forgetting() {
@@ -250,7 +248,7 @@ function offline(error) {
 }
 
 function poll() {
-  const later = Math.max(Number(state.poll) || RAREST, SOONEST) * 1000;
+  const later = Math.min(Math.max(Number(state.poll) || RAREST, SOONEST), DAY) * 1000;
   setTimeout(async () => {
     if (state.shown !== questionsView && state.shown !== reviewView && !state.queued)
       await guarded(() => look().catch(offline))();

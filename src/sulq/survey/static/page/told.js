@@ -1,6 +1,7 @@
 // What a report says and by which odds, in words.
 
 import { choiceOf } from "../device/expressions.js";
+import { leftOf } from "../device/ledger.js";
 import { element } from "./dom.js";
 
 // The names of the columns that a row expression looks at.
@@ -88,4 +89,17 @@ export function told({ item, report, odds }, questions, language, schema) {
       ? element("p", {}, language.say("truth_odds", { times: often(odds.truth, language) }))
       : element("p", {}, language.say("times_odds", { times: language.number(odds.times, 2) })),
   );
+}
+
+// What the device may still say in this survey, what it said in others, and what the collector keeps.
+export async function budgetWords(device, survey, language) {
+  const record = await device.record();
+  const number = ({ n, d }) => language.number(Number(n) / Number(d));
+  const [all, below] = record.ceiling.split("/").map(Number);
+  const elsewhere = await device.spentElsewhere();
+  return [
+    language.say("left", { left: number(leftOf(record)), all: language.number(all / (below ?? 1)) }),
+    elsewhere.n > 0n ? language.say("elsewhere", { spent: number(elsewhere) }) : "",
+    language.say(survey.keeps === "tallies" ? "keeps_tallies" : "keeps_reports"),
+  ].join(" ");
 }

@@ -67,6 +67,7 @@ const EN = {
   forgotten:
     "Your answers were deleted from this device. What it has already said is remembered, so that it never says more than it may.",
   left: "Your device may still say ε = {left} of ε = {all} in this survey.",
+  elsewhere: "Other surveys from this address were told ε = {spent}; what you say in all of them adds up.",
   keeps_reports: "The collector keeps the reports.",
   keeps_tallies: "The collector keeps only sums of reports.",
   p_intro:

@@ -63,6 +63,7 @@ export const DE = {
   forgotten:
     "Ihre Antworten wurden auf diesem Gerät gelöscht. Was es schon gesagt hat, merkt es sich, damit es nie mehr sagt, als es darf.",
   left: "Ihr Gerät darf in dieser Umfrage noch ε = {left} von ε = {all} sagen.",
+  elsewhere: "Andere Umfragen von dieser Adresse haben ε = {spent} erfahren; was Sie in allen sagen, summiert sich.",
   keeps_reports: "Die Berichte werden aufbewahrt.",
   keeps_tallies: "Nur Summen von Berichten werden aufbewahrt.",
   p_intro:

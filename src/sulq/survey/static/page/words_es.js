@@ -63,6 +63,7 @@ export const ES = {
   forgotten:
     "Sus respuestas se han borrado de este dispositivo. Recuerda lo que ya ha dicho, para no decir nunca más de lo que puede.",
   left: "En esta encuesta su dispositivo aún puede decir ε = {left} de ε = {all}.",
+  elsewhere: "Otras encuestas de esta dirección ya saben ε = {spent}; lo que dice en todas se suma.",
   keeps_reports: "Los informes se guardan.",
   keeps_tallies: "Solo se guardan sumas de informes.",
   p_intro:

@@ -66,6 +66,7 @@ export const FR = {
   forgotten:
     "Vos réponses ont été supprimées de cet appareil. Il se souvient de ce qu’il a déjà dit, pour ne jamais en dire plus qu’il ne peut.",
   left: "Dans ce sondage, votre appareil peut encore dire ε = {left} sur ε = {all}.",
+  elsewhere: "D’autres sondages de cette adresse ont appris ε = {spent} ; ce que vous dites dans tous s’additionne.",
   keeps_reports: "Les rapports sont conservés.",
   keeps_tallies: "Seules des sommes de rapports sont conservées.",
   p_intro:
