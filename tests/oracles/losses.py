@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from fractions import Fraction
 
 import sulq
 from sulq.oracles.curator import Curator
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.repeated import RepeatedNoise
 from sulq.queries.choose import Choice
 from sulq.queries.node import Node
+from sulq.queries.vectors import Only
 
 
 def loss(curator: Curator, round_: sulq.Round) -> Fraction:
@@ -20,6 +23,8 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
     terms = curator.offer.terms(round_)
     noises, selections = iter(terms.noises), iter(terms.selections)
     lost = Fraction(0)
+    # Of two exchanged rows both satisfy a condition or one does: the same for all sums with that condition.
+    by_condition: dict[str, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
     for query in round_.queries:
         if isinstance(query, Choice):
             selection = next(selections)
@@ -40,18 +45,34 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
                 continue
             one, two, furthest = _moves(curator, part)
             if curator.offer.calibration.unit == "queries":
-                scale = noise.scale if isinstance(noise, DiscreteLaplace) else None
-                if scale is not None:
-                    assert scale >= curator.offer.calibration.scale * furthest  # type: ignore[attr-defined]
+                times = noise.times if isinstance(noise, RepeatedNoise) else 1
+                each = noise.noise if isinstance(noise, RepeatedNoise) else noise
+                if isinstance(each, DiscreteLaplace):
+                    assert each.scale >= curator.offer.calibration.scale * furthest  # type: ignore[attr-defined]
                 else:
-                    assert noise.variance >= curator.offer.calibration.variance * furthest**2  # type: ignore[attr-defined]
-                lost += curator.offer.scope.number(part).width
-            elif isinstance(noise, DiscreteLaplace):
-                lost += one / noise.scale
+                    assert each.variance >= curator.offer.calibration.variance * furthest**2  # type: ignore[attr-defined]
+                lost += times * curator.offer.scope.number(part).width
+                continue
+            assert not isinstance(noise, RepeatedNoise)
+            if query.where is not None and isinstance(part, Only) and curator.offer.neighbours == "replace":
+                for case, moved in enumerate(_cases(curator, part)):
+                    by_condition[query.where.key][case] += _lost(noise, *moved)
             else:
-                assert isinstance(noise, DiscreteGaussian)
-                lost += two / (2 * noise.variance)
-    return lost
+                lost += _lost(noise, one, two)
+    return lost + sum(map(max, by_condition.values()), Fraction(0))
+
+
+def _lost(noise: DiscreteLaplace | DiscreteGaussian, one: Fraction, two: Fraction) -> Fraction:
+    return one / noise.scale if isinstance(noise, DiscreteLaplace) else two / (2 * noise.variance)
+
+
+def _cases(curator: Curator, part: Only) -> list[tuple[Fraction, Fraction]]:
+    """How far a sum with a condition moves, in steps: if both of two rows satisfy it, and if one does."""
+    facts, inner = curator.offer.scope.number(part), curator.offer.scope.number(part.inner)
+    rows, steps = curator.schema.rows_per_unit, inner.unit / facts.unit
+    both = min(inner.spread1 * steps, facts.spread1), min(inner.spread_square * steps**2, facts.spread_square)
+    alone = min(inner.norm1 * steps, facts.norm1), min(inner.square * steps**2, facts.square)
+    return [(Fraction(rows * one), Fraction(rows**2 * two)) for one, two in (both, alone)]
 
 
 def _moves(curator: Curator, part: Node) -> tuple[Fraction, Fraction, Fraction]:
