@@ -11,6 +11,7 @@ from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.repeated import RepeatedNoise
 from sulq.queries.choose import Choice
 from sulq.queries.node import Node
+from sulq.queries.rounds import asked_of
 from sulq.queries.vectors import Only
 
 
@@ -20,7 +21,7 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
     Under the paper's calibrations a number that is told at all costs a query, and must have the noise of the
     paper for the distance that one person moves it.
     """
-    terms = curator.offer.terms(round_)
+    terms, round_ = curator.offer.terms(round_), asked_of(round_, curator.schema)
     noises, selections = iter(terms.noises), iter(terms.selections)
     lost = Fraction(0)
     # Of two exchanged rows both satisfy a condition or one does: the same for all sums with that condition.

@@ -51,8 +51,13 @@ def test_rows_error_confidence_and_epsilon_hang_together(
         assert 0.95 <= (back.confidence.tight or 0) <= 0.953
     if model != "sample":
         smallest = plan(learner, schema, rows=rows, **there).epsilon
-        # Where wrong labels are what makes it hard, Chernoff's bound has room for noise.
-        assert (0.985 if model == "crowd" or not rate else 0.1) <= (smallest.tight or 0) <= 1
+        assert smallest.tight is not None
+        assert int(plan(learner, schema, epsilon=smallest.tight, **there).rows.tight or 0) <= rows
+        # Where wrong labels are what makes it hard, Chernoff's bound has room for noise. What a curator's noise may
+        # add is a whole number of violations: a little more noise may move it by one, and be better.
+        near = model == "crowd" or not rate
+        whole = learner is RULE and model == "curator"
+        assert (0.7 if near and whole else 0.985 if near else 0.1) <= smallest.tight <= 1
     with pytest.raises(sulq.QueryError, match="too few"):
         asked = {"error": 0.1} if learner is RULE else {"confidence": 0.95}
         plan(learner, schema, epsilon=epsilon_of(model), rows=rows - 3, **asked, **there)

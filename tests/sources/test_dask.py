@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -80,7 +82,7 @@ def test_a_worker_that_is_killed_between_rounds_changes_nothing(client: Any, fil
     assert totals(source) == truth
     for _ in range(2):
         nanny = next(iter(client.cluster.workers.values()))
-        nanny.process.process.kill()
+        os.kill(nanny.pid, signal.SIGKILL)
         assert totals(source) == truth
     source.close()
 

@@ -113,9 +113,21 @@ class SqliteDatabase(SurveyDatabase):
             if known not in (0, APPLICATION) or (tables and known == 0):
                 raise SulqError(f"{path} is not what a collector keeps: name another file as store")
             for setting in SETTINGS:
-                self._connection.execute(f"PRAGMA {setting}")
+                self._set(setting)
         except (OSError, sqlite3.Error) as error:
             raise SulqError(f"cannot keep a survey in {path}: {error}") from None
+
+    def _set(self, setting: str) -> None:
+        """A setting; SQLite does not wait by itself if another process has just begun the same file."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._connection.execute(f"PRAGMA {setting}")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._turns:  # lest a reader sees what another thread has not committed yet

@@ -208,6 +208,8 @@ class Engine:
         return _result(json.loads(self.context.get("settled")))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
         function = self.context.get(name)
         return lambda *given: _result(json.loads(function(*given)))
 
