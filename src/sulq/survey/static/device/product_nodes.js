@@ -48,11 +48,14 @@ define(
     if (node.left.text === node.right.text) low = most(low, 0n);
     const steps = Math.max(0, bitLength(most(absolute(low), absolute(high))) - LIMIT_BITS);
     const [coarseLow, coarseHigh] = [low, high].map((side) => regridded(side, -steps));
+    // By Hölder: |⟨u, v⟩| is at most ‖u‖₁ times the largest coordinate of v.
+    const norm1 = least(left.norm1 * right.magnitude, right.norm1 * left.magnitude) >> BigInt(steps);
     return numberFacts(
       left.bits + right.bits - steps,
       [coarseLow],
       [coarseHigh],
       left.rounded || right.rounded || steps > 0,
+      { norm1, square: norm1 * norm1 },
     );
   },
   (node, row) => {
