@@ -81,16 +81,17 @@ docs: $(VENV)/.ready
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "· open site/index.html: it needs no server"
 
-# One wheel a platform for every Python, one for all other platforms, and the sources.
+# The sources, a wheel for this platform and every Python, and one for all other platforms, in a folder of its own:
+# `pip install dist/*.whl` then means one.
 dist: $(VENV)/.ready
 	@echo "· an sdist and wheels in dist"
 	@rm -rf dist
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2'
 	@$(BIN)/python -m build --outdir dist . >/dev/null
-	@SULQ_PURE=1 $(BIN)/python -m build --wheel --outdir dist . >/dev/null
+	@SULQ_PURE=1 $(BIN)/python -m build --wheel --outdir dist/any-platform . >/dev/null
 	@echo "· each wheel in an empty environment, without a compiler"
 	@SULQ_DIST=dist $(BIN)/pytest --quiet tests/test_dist.py
-	@ls dist
+	@ls dist dist/any-platform
 
 # Each planted fault is run against what should catch it, in a copy of the tree: mutants/faults.toml.
 mutants: $(VENV)/.ready

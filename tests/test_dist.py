@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(DIST is None, reason="`make dist` builds wheels 
 
 
 def made(pattern: str) -> Path:
-    [path] = (ROOT / (DIST or "")).glob(pattern)
+    [path] = (ROOT / (DIST or "")).rglob(pattern)
     return path
 
 
@@ -78,6 +78,10 @@ def test_the_sources_have_what_the_tests_need_and_nothing_compiled() -> None:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert {"src/sulq/loops/loops.c", "hatch_build.py", "Makefile", "tests/test_dist.py", "LICENSE"} <= names
     assert not [name for name in names if name.endswith((".so", ".pyc"))]
+
+
+def test_one_wheel_is_for_this_platform() -> None:
+    assert len(list((ROOT / (DIST or "")).glob("*.whl"))) == 1
 
 
 def test_a_wheel_says_what_it_is() -> None:
