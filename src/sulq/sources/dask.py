@@ -5,28 +5,24 @@ Dask sends a task where the blocks are, makes those of a lost worker anew, and h
 
 from __future__ import annotations
 
-import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sulq.errors import SchemaError, SulqError
-from sulq.queries.node import Node
 from sulq.reporting import Progress
 from sulq.schema import Schema
 from sulq.sources.checking import check_columns, columns_of
 from sulq.sources.engine import CHANGED, OTHER_CODE, Adding, BlockLayout, blocks_of
+from sulq.sources.engine_source import EngineSource
 from sulq.sources.files import Files
 from sulq.sources.kept_groups import RowGroups, row_groups
 from sulq.sources.people import person_keys
 from sulq.sources.readers import Parquet
-from sulq.sources.source import Source
-from sulq.sources.sums import OTHER_ROWS
 
 AT_ONCE = 64
 """So many partial results are merged by one task."""
@@ -48,7 +44,7 @@ def is_client(engine: object) -> bool:
     return type(engine).__module__.startswith("distributed")
 
 
-class DaskSource(Source):
+class DaskSource(EngineSource):
     """Rows of Parquet files, which the workers of Dask add up. Made by `sulq.open`, with `engine=`.
 
     Args:
@@ -58,14 +54,11 @@ class DaskSource(Source):
         groups: their row groups.
     """
 
-    counts_people = True
-
     def __init__(self, client: Any, schema: Schema, place: Files, groups: Sequence[RowGroups]) -> None:
         super().__init__(schema, place)
-        self._client, self._layout, self._groups = client, BlockLayout.of(schema), groups
+        self._client, self._groups = client, groups
         self._rows = None if schema.unit else sum(group.rows for group in groups)
         self._kept: list[Any] = []
-        self._lock = threading.Lock()
 
     @property
     def rows(self) -> int:
@@ -74,22 +67,10 @@ class DaskSource(Source):
                 self._rows = sum(self._done("reading", [self._task(_size, kept) for kept in self._blocks()]))
             return self._rows
 
-    def check(self, parts: Sequence[Node]) -> None:
-        self._layout.check_parts(parts)
-
-    def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
-        rows = self.rows
-        different = {part.key: part for part in parts}
-        adding = Adding(self._layout, tuple(different.values()), rows)
-        with self._lock:
-            partials = [self._task(adding.partial, kept) for kept in self._blocks()]
-            merged = [partials[at : at + AT_ONCE] for at in range(0, len(partials), AT_ONCE)]
-            results = self._done("summing", [self._task(adding.merged, some) for some in merged], rows)
-        seen, totals = adding.totals(results)
-        if seen != rows:
-            raise SulqError(OTHER_ROWS)
-        by_key = dict(zip(different, totals, strict=True))
-        return [by_key[part.key] for part in parts]
+    def _summed(self, adding: Adding) -> Iterable[pa.RecordBatch]:
+        partials = [self._task(adding.partial, kept) for kept in self._blocks()]
+        merged = [partials[at : at + AT_ONCE] for at in range(0, len(partials), AT_ONCE)]
+        return self._done("summing", [self._task(adding.merged, some) for some in merged], adding.rows)
 
     def close(self) -> None:
         """Let the workers forget the encoded blocks."""

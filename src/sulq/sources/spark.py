@@ -10,29 +10,24 @@ have. The cluster is inside the curator's wall: it sees the rows.
 
 from __future__ import annotations
 
-import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from sulq.errors import LedgerError, SchemaError, SulqError
-from sulq.queries.node import Node
+from sulq.errors import LedgerError, SchemaError
 from sulq.schema import Schema
 from sulq.sources.checking import check_columns, columns_of
 from sulq.sources.engine import Adding, BlockLayout, blocks_of
+from sulq.sources.engine_source import EngineSource
 from sulq.sources.files import Files
 from sulq.sources.kept_groups import KeptGroups, RowGroups, row_groups
 from sulq.sources.people import person_keys
 from sulq.sources.readers import Parquet
-from sulq.sources.source import Source
 from sulq.sources.spark_jobs import done, session_of, stated
-from sulq.sources.sums import OTHER_ROWS
 
 Batches = Iterator[pa.RecordBatch]
 KEY = "sulq person"
@@ -98,7 +93,7 @@ class Cluster:
     beside = property(ledger)
 
 
-class SparkSource(Source):
+class SparkSource(EngineSource):
     """Rows on Spark, which add up there. Made by `sulq.open`.
 
     Args:
@@ -107,15 +102,11 @@ class SparkSource(Source):
         place: where the rows are.
     """
 
-    counts_people = True
-
     def __init__(self, frame: Any, schema: Schema, place: Cluster | Files) -> None:
         super().__init__(schema, place)
-        self._layout = BlockLayout.of(schema)
         self._frame = frame
         self._rows: int | None = None
         self._kept: Any = None
-        self._lock = threading.Lock()
 
     @property
     def rows(self) -> int:
@@ -127,21 +118,10 @@ class SparkSource(Source):
                 self._rows = sum(row.rows for row in done(sizes, "reading", sizes.collect))
             return self._rows
 
-    def check(self, parts: Sequence[Node]) -> None:
-        self._layout.check_parts(parts)
-
-    def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
-        rows = self.rows
-        different = {part.key: part for part in parts}
-        adding = Adding(self._layout, tuple(different.values()), rows)
-        with self._lock:
-            partials = _merged(self._partials(adding), adding)
-            table = done(partials, "summing", partials.toArrow, rows)
-        seen, totals = adding.totals(table.to_batches())
-        if seen != rows:
-            raise SulqError(OTHER_ROWS)
-        by_key = dict(zip(different, totals, strict=True))
-        return [by_key[part.key] for part in parts]
+    def _summed(self, adding: Adding) -> Iterable[pa.RecordBatch]:
+        partials = _merged(self._partials(adding), adding)
+        table = done(partials, "summing", partials.toArrow, adding.rows)
+        return table.to_batches()  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """Let the executors forget the encoded blocks."""
