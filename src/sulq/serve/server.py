@@ -41,7 +41,7 @@ class Server:
         listening: socket.socket | None = None,
         sessions: str | None = None,
     ) -> None:
-        self._socket = listening_at(settings) if listening is None else listening
+        self._socket = listening_at(settings.host, settings.port) if listening is None else listening
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         try:
             self.service = Service(self.settings, curators, sessions)
@@ -93,19 +93,24 @@ class Server:
         self._socket.close()
 
 
-def listening_at(settings: ServiceSettings) -> socket.socket:
-    """The socket of a service."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def listening_at(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Args:
+        host: the address.
+        port: the port; 0 for any that is free.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Only of a socket that says it is TCP does asyncio send small pieces at once, without 40 ms of waiting.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((settings.host, settings.port))
+        listening.bind((host, port))
         listening.listen(BACKLOG)
         return listening
     except OSError as error:
         listening.close()
         raise SulqError(
-            f"cannot listen at {settings.host}, port {settings.port}: {error.strerror or error}; choose "
+            f"cannot listen at {host}, port {port}: {error.strerror or error}; choose "
             "another port, or 0 for any that is free"
         ) from None

@@ -36,7 +36,7 @@ class Workers:
     """
 
     def __init__(self, settings: ServiceSettings) -> None:
-        self._socket = listening_at(settings)
+        self._socket = listening_at(settings.host, settings.port)
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         self._signals = 0
         try:

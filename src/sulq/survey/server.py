@@ -18,7 +18,7 @@ from sulq.ledger.places import Address, place_of
 from sulq.numbers import whole
 from sulq.serve.config import LOOPBACK, MOST_WORKERS
 from sulq.serve.connections import guarded
-from sulq.serve.server import BACKLOG, GRACE
+from sulq.serve.server import GRACE, listening_at
 from sulq.survey.app import app_of
 from sulq.survey.collector import Collector
 from sulq.survey.file import SurveyFile
@@ -61,19 +61,7 @@ class Listening:
 
     def socket(self) -> socket.socket:
         """A socket that listens there."""
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((self.host, self.port))
-            listening.listen(BACKLOG)
-            return listening
-        except OSError as error:
-            listening.close()
-            raise SulqError(
-                f"cannot listen at {self.host}, port {self.port}: {error.strerror or error}; choose another "
-                "port, or 0 for any that is free"
-            ) from None
+        return listening_at(self.host, self.port)
 
 
 class CollectorServer:
