@@ -98,7 +98,7 @@ def child(work: Callable[[], object]) -> int:
     process = os.fork()
     if process:
         return process
-    signal.alarm(120)  # a child that hangs is killed, and its test fails
+    signal.alarm(800)  # a child that hangs is killed, and its test fails
     status = 2
     try:
         work()

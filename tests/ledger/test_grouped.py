@@ -21,6 +21,7 @@ from sulq.ledger.sqlite import SqliteStore
 from sulq.ledger.store import Transaction
 from tests.ledger.homes import Home
 from tests.ledger.ledgers import COST, FACTS, child, ending, opened, token
+from tests.waiting import wait_until
 
 FIRST = "the first of a group"
 
@@ -71,8 +72,7 @@ def together(ledger: Ledger, store: Held, steps: list[Any]) -> list[Any]:
         store.entered.wait()
         for place in range(1, len(steps)):
             pool.submit(do, place)
-            while queue.qsize() < place:
-                threading.Event().wait(0.001)
+            wait_until(lambda place=place: queue.qsize() >= place, every=0.001)
         store.go.set()
     return results
 

@@ -37,6 +37,7 @@ from tests.ledger.ledgers import (
     token,
 )
 from tests.postgres import PostgresServer
+from tests.waiting import wait_until
 
 KILLS = either(3, 30)
 STRIDE = either(3, 1)
@@ -162,8 +163,7 @@ def test_a_server_may_be_killed_at_any_moment(doomed: PostgresServer, tmp_path: 
     workers = [child(work) for _ in range(3)]
     for kill in range(KILLS):
         before = len(received.pairs())
-        while len(received.pairs()) < before + 4:
-            time.sleep(0.01)
+        wait_until(lambda before=before: len(received.pairs()) >= before + 4)
         time.sleep(moments.uniform(0, 0.05))
         if kill % 3 == 2:
             doomed.kill()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import socket
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, suppress
 from fractions import Fraction
@@ -19,6 +18,7 @@ import sulq
 from tests.effort import either
 from tests.serve.console.visitors import token_in, visitor
 from tests.serve.services import Client, Running, code, counted, running
+from tests.waiting import wait_until
 
 SICK = counted(where="sick").form
 LIMITS = {
@@ -303,8 +303,7 @@ def test_there_are_only_so_many_connections(service: Running, ada: Client) -> No
         links = [opened.enter_context(socket.create_connection(address, timeout=10)) for _ in range(30)]
         with suppress(ConnectionError):
             assert links[-1].recv(100) == b""
-    while len(service.server._server.server_state.connections) > 10:
-        time.sleep(0.01)
+    wait_until(lambda: len(service.server._listener._server.server_state.connections) <= 10)
 
 
 def test_a_body_in_pieces_is_cut_off_at_the_limit(

@@ -208,6 +208,6 @@ def test_the_description_has_every_route_and_every_code(service: Running) -> Non
 def test_nothing_is_measured_for_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
     with running(tmp_path) as service:
-        app = service.server._server.config.app._app  # type: ignore[union-attr]
+        app = service.server._listener._server.config.app._app  # type: ignore[union-attr]
         switches = {name: value for name, value in app._telemetry.items() if isinstance(value, bool)}
         assert switches and not any(switches.values())

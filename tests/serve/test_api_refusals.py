@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +13,7 @@ import sulq
 from sulq.errors import ReleaseError
 from sulq.serve.desk import Desk
 from tests.serve.services import Client, Running, code, counted
+from tests.waiting import wait_until
 
 SICK = counted(where="sick")
 
@@ -123,8 +123,7 @@ def test_nothing_secret_is_written_down(service: Running, caplog: pytest.LogCapt
         value = kim.ask(SICK, "a run").json()["answers"][0]["value"]
         kim.get("/v1/datasets/people/results", run="a run")
         kim.ask(counted(where="nobody"))
-        while len(lines()) < 3:  # the last is written once its response was sent
-            time.sleep(0.01)
+        wait_until(lambda: len(lines()) >= 3)  # the last is written once its response was sent
     written = " ".join(str(vars(record)) for record in lines())
     assert len(lines()) == 3
     for secret in (kim.secret, kim.secret.split("_", 2)[2], str(value), "nobody", "a run", "count"):

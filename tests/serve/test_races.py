@@ -11,9 +11,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import sulq
 from sulq.serve.keys import Keys
 from tests.effort import either
 from tests.serve.services import counted, running, write_people
+from tests.waiting import wait_until
 
 CLIENTS, RELEASES = 64, 20
 RACES, KILLS = either(2, 20), either(2, 100)
@@ -95,6 +97,12 @@ def process(folder: Path, port: int, ready: bool = True) -> Iterator[subprocess.
         started.wait()
 
 
+def answered_more(told: dict[tuple[str, str], float], many: int, asking: list[Future[None]]) -> bool:
+    """Whether so many answers came by now. Who asks goes on asking."""
+    assert not any(each.done() for each in asking)
+    return len(told) >= many
+
+
 def test_a_server_that_is_killed_under_load_charges_nothing_twice(tmp_path: Path) -> None:
     clients, cost = 4, Fraction(1, 10)
     write_people(tmp_path)
@@ -121,10 +129,8 @@ def test_a_server_that_is_killed_under_load_charges_nothing_twice(tmp_path: Path
                 with process(tmp_path, port, ready=not starting) as server:
                     if kill == 0:
                         asking = [pool.submit(ask, place) for place in range(clients)]
-                    before = len(told)
-                    while not starting and len(told) < before + 3:
-                        assert not any(each.done() for each in asking)
-                        time.sleep(0.01)
+                    if not starting:
+                        wait_until(partial(answered_more, told, len(told) + 3, asking))
                     time.sleep(random.uniform(0, 2 if starting else 0.2))
                     server.kill()  # as `kill -9`
             with process(tmp_path, port):

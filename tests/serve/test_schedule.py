@@ -19,6 +19,7 @@ from sulq.serve import departures
 from sulq.serve import schedule as module
 from sulq.serve.schedule import Schedule
 from tests.serve.services import code, counted, running
+from tests.waiting import wait_until
 
 SICK = counted(where="sick")
 
@@ -93,8 +94,7 @@ def test_nothing_that_an_analyst_sees_tells_when_an_answer_was_ready(tmp_path: P
         ada, olga = service.client("ada"), service.client("olga", owner=True)
         asked = pool.submit(ada.ask, SICK, "mine")
         stored = service.curator.ledger
-        while len(list(stored.entries("ada/mine"))) < 2:
-            time.sleep(0.001)
+        wait_until(lambda: len(list(stored.entries("ada/mine"))) >= 2, every=0.001)
         charge, answer = stored.entries("ada/mine")
         unseen = datetime.now(UTC) < datetime.fromisoformat(charge.time) + timedelta(seconds=FIRST * 0.9)
         looks = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import pytest
 
 import sulq
 from tests.serve.services import Client, Running, code, counted, running
+from tests.waiting import wait_until
 
 SICK = counted(where="sick")
 
@@ -48,8 +48,7 @@ def test_while_rows_are_summed_others_are_listened_to(
     with slow(service, monkeypatch) as (began, go), ThreadPoolExecutor(at_once) as pool:
         asking = [pool.submit(liv.ask, SICK, f"slow {place}") for place in range(at_once)]
         assert began.wait(60)
-        while service.server.service.traffic.at_once < at_once:
-            time.sleep(0.01)
+        wait_until(lambda: service.server.service.traffic.at_once >= at_once)
         # Who has asked as much as one may at once waits; nobody else does.
         assert code(liv.ask(SICK, "one more")) == (429, "too_many")
         assert mia.quote(SICK).status_code == mia.get("/healthz").status_code == 200
@@ -66,9 +65,9 @@ def test_a_service_that_is_told_to_stop_gives_the_answers_that_it_began(
         with slow(service, monkeypatch) as (began, go):
             asking = pool.submit(ada.ask, SICK)
             assert began.wait(60)
-            service.server._server.should_exit = True
-            while service.server._server.servers and service.server._server.servers[0].is_serving():
-                time.sleep(0.01)
+            service.server.ask_to_stop()
+            inner = service.server._listener._server
+            wait_until(lambda: not (inner.servers and inner.servers[0].is_serving()))
             go.set()
             assert asking.result().status_code == 200
 

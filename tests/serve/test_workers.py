@@ -26,6 +26,7 @@ from sulq.serve.keys import Keys
 from tests.effort import either
 from tests.postgres import PostgresServer
 from tests.serve.services import counted, settings, write_people
+from tests.waiting import wait_until
 
 CLIENTS, RELEASES, WORKERS = 64, 20, 3
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are found in /proc")
@@ -105,10 +106,7 @@ def serving(folder: Path, ledger: str, workers: int = WORKERS) -> Iterator[Runni
 
 def wait_until_gone(processes: list[int]) -> None:
     """Whoever is left when the process that started them was killed ends by itself."""
-    deadline = time.monotonic() + 60
-    while any(Path(f"/proc/{process}").exists() for process in processes):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: not any(Path(f"/proc/{process}").exists() for process in processes))
 
 
 def test_so_many_clients_race_over_several_processes_and_exactly_what_can_be_paid_is_answered(
@@ -180,10 +178,7 @@ def test_processes_share_keys_and_sessions_are_replaced_and_end_together(
             changed = client.put("/v1/datasets/people/caps/analyst:eager", json={"cap": "1/10"})
             assert changed.status_code == 200, changed.text
         os.kill(before[0], signal.SIGKILL)
-        deadline = time.monotonic() + 60
-        while service.log().count('"started"') < 3:
-            assert time.monotonic() < deadline, service.log()
-            time.sleep(0.1)
+        wait_until(lambda: service.log().count('"started"') >= 3)
         assert before[1] in service.wait_for(2) and before[0] not in service.workers()
         with service.client(secret) as client:
             assert client.post("/v1/datasets/people/ask", json=body).json() == first

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ import sulq
 import sulq.survey
 from sulq.local import Item, item_of
 from sulq.queries.scope import Scope
+from sulq.serve.listener import Listener, listening_at
 
 pytest.importorskip("fastapi", reason="pip install 'sulq[survey]'")
-import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.staticfiles import StaticFiles
 
@@ -198,15 +197,11 @@ def app_of(stand_in: StandIn) -> FastAPI:
 @contextmanager
 def running(stand_in: StandIn) -> Iterator[StandIn]:
     """The stand-in behind an address of its own."""
-    server = uvicorn.Server(uvicorn.Config(app_of(stand_in), port=0, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        thread.join(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    stand_in.url = f"http://localhost:{port}"
+    at = listening_at("127.0.0.1", 0)
+    listener = Listener(app_of(stand_in), at, seconds=30, connections=100)
+    listener.start()
+    stand_in.url = f"http://localhost:{at.getsockname()[1]}"
     try:
         yield stand_in
     finally:
-        server.should_exit = True
-        thread.join()
+        listener.stop()

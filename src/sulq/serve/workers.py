@@ -16,9 +16,10 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 from sulq.serve.config import ServiceSettings
+from sulq.serve.listener import GRACE, listening_at
 from sulq.serve.logs import log_to, note
 from sulq.serve.opening import opened
-from sulq.serve.server import GRACE, Server, listening_at
+from sulq.serve.server import Server
 
 SHORT = 10.0
 """A process that ends within so many seconds could not serve."""

@@ -80,8 +80,10 @@ def done(frame: Any, what: str, action: Callable[[], T], rows: int | None = None
                 progress.advance(max(0, now - told))
                 told = max(told, now)
         except BaseException:
-            with suppress(Exception):
-                job.cancel()
+            # A job that Spark has not heard of yet cannot be cancelled yet.
+            while wait([future], HEED).not_done:
+                with suppress(Exception):
+                    job.cancel()
             raise
         error = future.exception()
         if error is None:

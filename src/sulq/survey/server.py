@@ -5,20 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import socket
-import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
-
-import uvicorn
 
 from sulq.errors import SulqError
 from sulq.ledger.places import Address, place_of
 from sulq.numbers import whole
 from sulq.serve.config import LOOPBACK, MOST_WORKERS
-from sulq.serve.connections import guarded
-from sulq.serve.server import GRACE, listening_at
+from sulq.serve.listener import GRACE, Listener, listening_at
 from sulq.survey.app import app_of
 from sulq.survey.collector import Collector
 from sulq.survey.file import SurveyFile
@@ -84,42 +79,25 @@ class CollectorServer:
         except BaseException:
             self._socket.close()
             raise
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                app_of(self.collector, where.public_results),
-                http=guarded(SECONDS, CONNECTIONS),
-                ws="none",
-                lifespan="on",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=GRACE,
-                ssl_certfile=where.certificate,
-                ssl_keyfile=where.private_key,
-            )
+        self._listener = Listener(
+            app_of(self.collector, where.public_results),
+            self._socket,
+            seconds=SECONDS,
+            connections=CONNECTIONS,
+            certificate=where.certificate,
+            private_key=where.private_key,
         )
-        self._thread: threading.Thread | None = None
 
     def run(self) -> None:
         """Listen until the process is told to stop, then finish what was begun."""
-        with suppress(KeyboardInterrupt):
-            self._server.run(sockets=[self._socket])
+        self._listener.run()
 
     def __enter__(self) -> CollectorServer:
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            if not self._thread.is_alive():
-                raise SulqError(f"the collector at {self.url} did not start")
-            time.sleep(0.01)
+        self._listener.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        if self._thread is not None:
-            self._thread.join()
-        self._socket.close()
+        self._listener.stop()
 
 
 class CollectorProcesses:
