@@ -33,13 +33,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.privacy.noise import DiscreteLaplace
+
+if TYPE_CHECKING:
+    from sulq.local.central import NearlyNormal
 
 MANY = 1000
 """From so many people on, one step of a count is nothing beside its deviation."""
@@ -207,7 +210,7 @@ class Counted:
         return chance_of_any
 
 
-Tails: TypeAlias = Bounded | Counted | LaplaceMeans
+Tails: TypeAlias = "Bounded | Counted | LaplaceMeans | NearlyNormal"
 """How far the mean of n reports strays, as plain data: its `radius(n, beta)` and one report's `variance`."""
 
 
@@ -257,9 +260,9 @@ def by_frequency(k: int, absent: float, present: float) -> tuple[tuple[float, ..
     return tuple(variances), tuple(copies)
 
 
-def beyond(n: int, t: float, c: Bounded | Counted) -> float:
+def beyond(n: int, t: float, c: Bounded | Counted | NearlyNormal) -> float:
     """The bound on the probability that some number is off by more than t."""
-    if isinstance(c, Counted):
+    if not isinstance(c, Bounded):
         return min(beyond(n, t, c.bounded), c.beyond(n, t))
     variances = np.array(c.variances)
     both = _tail(n, t, variances, c.above, c.span) + _tail(n, t, variances, c.below, c.span)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
+from sulq.local.central import NearlyNormal
 from sulq.local.tails import Bounded, Counted, Tails, beyond
 from sulq.oracles.cohorts import Cohorts, smallest
 from sulq.privacy.memory import refuse_copy
@@ -121,7 +122,7 @@ class Survey(ABC):
         return self._contributions
 
     @property
-    def _contributions(self) -> Bounded | Counted:
+    def _contributions(self) -> Bounded | Counted | NearlyNormal:
         variance = self.variance + self._widest**2 / 4
         width = self.source.scope.number(self.part).width
         return Bounded((variance,), (width,), self.span, self.span, self.span)
