@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from sulq.local.tails import Bounded, beyond, chance, people
+from sulq.local.tails import Bounded, Counted, LaplaceMeans, beyond, chance, people
 
 BERRY_ESSEEN = 0.56
 FIRST, LAST = 1.4, 36.0
@@ -87,6 +88,10 @@ class NearlyNormal:
             low, high = (middle, high) if z - middle > _hazard(middle) * drawn else (low, middle)
         h = _hazard(low)
         return min(1.0, _normal(low) * math.exp(h * h * drawn / 2 - h * (z - low)))
+
+
+Tails: TypeAlias = Bounded | Counted | LaplaceMeans | NearlyNormal
+"""How far the mean of n reports strays, as plain data: its `radius(n, beta)` and one report's `variance`."""
 
 
 def _normal(z: float) -> float:

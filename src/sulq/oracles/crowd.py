@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.local.best import Method
-from sulq.local.central import NearlyNormal
+from sulq.local.central import NearlyNormal, Tails
 from sulq.local.device import Device
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.item import Item, item_of
@@ -20,7 +20,7 @@ from sulq.local.onebit import OneBitReport
 from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
 from sulq.local.response import RandomizedResponse
-from sulq.local.tails import Bounded, Counted, Tails, by_frequency
+from sulq.local.tails import Bounded, Counted, by_frequency
 from sulq.local.tally import Tally
 from sulq.local.window import WindowReport
 from sulq.oracles.cohorts import Cohorts

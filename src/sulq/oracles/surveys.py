@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
-from sulq.local.central import NearlyNormal
-from sulq.local.tails import Bounded, Counted, Tails, beyond
+from sulq.local.central import NearlyNormal, Tails
+from sulq.local.tails import Bounded, Counted, beyond
 from sulq.oracles.cohorts import Cohorts, smallest
 from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice

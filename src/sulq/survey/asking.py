@@ -8,11 +8,12 @@ from fractions import Fraction
 
 from sulq.errors import SulqError
 from sulq.local.best import Method
+from sulq.local.central import Tails
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.item import Item, item_of
 from sulq.local.randomizer import LEAST_EPSILON
 from sulq.local.shapes import Box
-from sulq.local.tails import Bounded, Tails, by_frequency
+from sulq.local.tails import Bounded, by_frequency
 from sulq.local.window import WindowReport
 from sulq.queries.codes import one_hot
 from sulq.queries.expressions import col

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from sulq.errors import QueryError
-from sulq.local.central import NearlyNormal
-from sulq.local.tails import Bounded, Counted, LaplaceMeans, Tails
+from sulq.local.central import NearlyNormal, Tails
+from sulq.local.tails import Bounded, Counted, LaplaceMeans
 from sulq.talk.choice_laws import BestOf, Gap, Population
 from sulq.talk.combined import WeightedSums
 from sulq.talk.laws import Averaged, Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, Within
