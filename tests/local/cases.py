@@ -27,6 +27,7 @@ from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Keyed, OneOf
 from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
+from sulq.local.window import WindowReport
 
 FINITE = "finite"
 IRRATIONAL = "irrational"
@@ -156,6 +157,16 @@ CASES = [
         lambda _: list(range(piecewise.CELLS)),
         3.0,
         lambda value: [value],
+        absurd=[-7, 10**9],
+    ),
+    Case(
+        "window",
+        lambda epsilon: WindowReport(-1, 3, epsilon),
+        NUMBERS,
+        lambda randomizer: list(range(randomizer.cells)),
+        3.0,
+        lambda value: [value],
+        slack=0.97,
         absurd=[-7, 10**9],
     ),
     Case(

@@ -48,6 +48,7 @@ WIRE = {
     "RandomizedResponse": "response",
     "SphereReport": "sphere",
     "UnaryResponse": "unary",
+    "WindowReport": "window",
 }
 """What is on the wire in version 1: devices of others know these names."""
 

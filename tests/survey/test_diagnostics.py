@@ -21,6 +21,7 @@ from sulq.local.piecewise import PiecewiseReport
 from sulq.local.response import RandomizedResponse
 from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
+from sulq.local.window import WindowReport
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
 from sulq.survey.diagnostics import _fit, _range, diagnose
@@ -38,6 +39,7 @@ LAWS: list[tuple[Any, Any]] = [
     (DesignResponse(20, 1), np.array([0, 7, 19])),
     (UnaryResponse(12, 1, optimised=True), np.array([0, 7, 11])),
     (PiecewiseReport(0, 10, 2), np.array([0.0, 3.0, 10.0])),
+    (WindowReport(0, 10, 2), np.array([0.0, 3.0, 10.0])),
     (LaplaceReport(0, 10, 1), np.array([0.0, 3.0, 10.0])),
     (CoordinateReport([0, 0, 0], [1, 1, 1], 1), np.array([[0.0, 1, 0], [1, 1, 1], [0, 0, 0.5]])),
     (KeyedReport(3, [0, 0], [1, 1], 1), (np.array([0, 1, 2]), np.array([[0.0, 1], [1, 1], [0, 0.5]]))),
@@ -155,11 +157,14 @@ def test_reports_that_no_device_draws_are_noticed_and_count_as_one_that_does(tmp
     assert attack(tmp_path, [10**9], "often") == {"impossible reports"}
 
 
-def test_a_device_that_answers_with_several_links_is_noticed_where_reports_are_long(tmp_path: Path) -> None:
+def test_a_device_that_answers_with_several_links_is_noticed_where_reports_are_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Collector, "method", "printed")
     made = survey(tmp_path, {"amount": EVERY_KIND["amount"]}, epsilon=2, keeps="reports")
-    [asked] = items_of(made)
-    assert isinstance(asked.item.randomizer, PiecewiseReport)
     with Collector(made) as collector:
+        [asked] = collector.asked
+        assert isinstance(asked.item.randomizer, PiecewiseReport)
         drawn = asked.item.randomizer.sample(np.full(300, 20.0)).tolist()
         sent_by(collector, asked, drawn)
         assert not any(check.alarm for check in diagnose(collector, rate=1e-8))

@@ -30,6 +30,7 @@ from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Box, OneOf
 from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
+from sulq.local.window import WindowReport
 
 DIGITS = Fraction(1, 10**40)
 """How far a ratio that is not rational may be rounded."""
@@ -58,6 +59,7 @@ CASES = {
     "DesignResponse": RandomizerCase(lambda epsilon: DesignResponse(7, epsilon), range(7)),
     "OneBitReport": RandomizerCase(lambda epsilon: OneBitReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
     "PiecewiseReport": RandomizerCase(lambda epsilon: PiecewiseReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
+    "WindowReport": RandomizerCase(lambda epsilon: WindowReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
     "LaplaceReport": RandomizerCase(lambda epsilon: LaplaceReport(-1, 3, epsilon), [-1.0, 3.0, 0.7]),
     "CoordinateReport": RandomizerCase(
         lambda epsilon: CoordinateReport([0, -2, -1], [1, 2, 1], epsilon, bits=2),

@@ -20,7 +20,6 @@ from sulq.pictures.svg import clean
 from sulq.privacy.budget import PureDP
 from sulq.runs.expectations import odd_requests
 from sulq.runs.files import write_whole
-from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
 from sulq.survey.diagnostics import RATE, diagnose
 from sulq.survey.planning import plan_of
@@ -265,7 +264,7 @@ def _rounds(options: argparse.Namespace, console: Console) -> None:
 
 def _check(options: argparse.Namespace, console: Console) -> int:
     with Collector(read_survey(options.file)) as collector:
-        names = {each.item.key: each.name for each in items_of(collector.survey)}
+        names = {each.item.key: each.name for each in collector.asked}
         rounds = collector.rounds()
         rate = RATE / max(1, len(rounds))
         checks = [check for kept in rounds for check in diagnose(collector, kept.number, rate)]

@@ -27,6 +27,7 @@ from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf
 from sulq.local.sphere import SphereReport
 from sulq.local.tally import Tally
 from sulq.local.unary import UnaryResponse
+from sulq.local.window import WindowReport
 from sulq.renamed import moved
 from sulq.simplex import nearest_distribution
 
@@ -59,6 +60,7 @@ __all__ = [
     "SphereReport",
     "Tally",
     "UnaryResponse",
+    "WindowReport",
     "best_randomizer",
     "digits",
     "item_of",

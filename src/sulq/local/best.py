@@ -15,10 +15,18 @@ from sulq.local.randomizer import Randomizer
 from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.sphere import SphereReport
+from sulq.local.window import WindowReport
 from sulq.numbers import Numeric
 
+Method = Literal["best", "printed", "paper"]
+PRINTED = (OneBitReport, PiecewiseReport, LaplaceReport)
+"""The reports of a number as articles print them."""
+BETTER = 0.95
+"""A window is taken if its variance is this part of a printed report's: of a bit all tails are known exactly,
+and a made-up one moves less."""
 
-def best_randomizer(shape: Shape, epsilon: Numeric, method: Literal["best", "paper"] = "best") -> Randomizer:
+
+def best_randomizer(shape: Shape, epsilon: Numeric, method: Method = "best") -> Randomizer:
     """The randomizer whose estimates have the least variance, for values of this shape.
 
     That is the largest variance that values may have. For one of k possibilities it is instead the variance
@@ -28,12 +36,13 @@ def best_randomizer(shape: Shape, epsilon: Numeric, method: Literal["best", "pap
     Args:
         shape: what a value may be.
         epsilon: what is promised to the person who reports.
-        method: "best", or "paper" for the paper's choice, g(u) + Lap(2b/ε).
+        method: "best"; "printed" for the best among those that articles print; or "paper" for the paper's
+            choice, g(u) + Lap(2b/ε).
 
     >>> best_randomizer(Flag(), epsilon=1).epsilon
     1.0
-    >>> [type(best_randomizer(Interval(-1, 1), epsilon)).__name__ for epsilon in (1, 2)]
-    ['OneBitReport', 'PiecewiseReport']
+    >>> [type(best_randomizer(Interval(-1, 1), 1, method)).__name__ for method in ("best", "printed")]
+    ['WindowReport', 'OneBitReport']
     >>> type(best_randomizer(Keyed(8, Box((0, 0), (1, 1))), 1)).__name__
     'KeyedReport'
     >>> paper, best = (best_randomizer(Flag(), 1, method).variance(1) for method in ("paper", "best"))
@@ -48,8 +57,13 @@ def best_randomizer(shape: Shape, epsilon: Numeric, method: Literal["best", "pap
         case OneOf(size):
             return one_hot_response(max(size, 2), epsilon)
         case Interval(low, high):
-            makers = (OneBitReport, PiecewiseReport, LaplaceReport)
-            return min((make(low, high, epsilon) for make in makers), key=lambda made: made.variance(1))
+            printed: Randomizer = min(
+                (make(low, high, epsilon) for make in PRINTED), key=lambda made: made.variance(1)
+            )
+            if method == "printed":
+                return printed
+            window = WindowReport(low, high, epsilon)
+            return window if window.variance(1) <= BETTER * printed.variance(1) else printed
         case Box(lows, highs):
             counts = range(1, min(len(lows), MOST_BITS) + 1)
             return min(

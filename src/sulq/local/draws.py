@@ -112,11 +112,23 @@ def position(
     >>> position(np.array([0.0, 2.5, 99.0]), 0.0, 10.0, 2)
     Position(base=array([0, 0, 2]), part=array([               0, 4503599627370496,                0]))
     """
-    width = np.where(np.asarray(high) > low, np.asarray(high) - low, 1.0)
-    inside = np.fmin(np.fmax(np.asarray(values, dtype=np.float64), low), high)
-    at = np.minimum((inside - low) / width * steps, steps)
+    at = _at(values, low, high, steps)
     base = np.floor(at)
     return Position(base.astype(np.int64), ((at - base) * PARTS).astype(np.int64))
+
+
+def position_among(
+    values: NDArray[np.float64], low: float, high: float, marks: NDArray[np.int64]
+) -> Position:
+    """Where numbers lie among uneven marks: whole numbers from 0 on, the first for low, the last for high.
+
+    >>> position_among(np.array([0.0, 5.5, 10.0]), 0.0, 10.0, np.array([0, 5, 10]))
+    Position(base=array([0, 1, 2]), part=array([              0, 900719925474099,               0]))
+    """
+    at = _at(values, low, high, int(marks[-1]))
+    place = np.searchsorted(marks, at, side="right") - 1
+    gaps = np.append(np.diff(marks), 1)
+    return Position(place, ((at - marks[place]) / gaps[place] * PARTS).astype(np.int64))
 
 
 def rounded(where: Position) -> NDArray[np.int64]:
@@ -127,6 +139,18 @@ def rounded(where: Position) -> NDArray[np.int64]:
     """
     words = random_bytes(8 * where.part.size).view(np.uint64) >> 11
     return where.base + (words.reshape(where.part.shape).astype(np.int64) < where.part)
+
+
+def _at(
+    values: NDArray[np.float64],
+    low: float | NDArray[np.float64],
+    high: float | NDArray[np.float64],
+    steps: int,
+) -> NDArray[np.float64]:
+    """How many steps above low numbers are."""
+    width = np.where(np.asarray(high) > low, np.asarray(high) - low, 1.0)
+    inside = np.fmin(np.fmax(np.asarray(values, dtype=np.float64), low), high)
+    return np.asarray(np.minimum((inside - low) / width * steps, steps))
 
 
 class _Patterns(NamedTuple):

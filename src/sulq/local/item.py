@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.best import best_randomizer
+from sulq.local.best import Method, best_randomizer
 from sulq.local.forms import VERSION, Versioned, opened
 from sulq.local.randomizer import Randomizer
 from sulq.local.reading import shape_of
@@ -27,9 +27,8 @@ from sulq.queries.node_forms import node_of
 from sulq.queries.products import Outer
 from sulq.queries.scope import Scope
 from sulq.queries.vectors import Only
-from sulq.wire import canonical, digest, exact, reading
+from sulq.wire import canonical, digest, entry, exact, reading
 
-Method = Literal["best", "paper"]
 MOST_ROWS = 2**31
 
 
@@ -48,13 +47,14 @@ class Item(Versioned):
         group: the group of a row, if one is reported.
         condition: rows for which it does not hold are in one more group, the last.
         rows: how many rows a person may have; each is reported on with `epsilon`.
-        method: "best" for the randomizer with the least variance, "paper" for the paper's.
+        method: "best" for the randomizer with the least variance; "printed" for the best among those that
+            articles print, and that surveys had before there were better ones; "paper" for the paper's.
 
     >>> import sulq
     >>> schema = sulq.Schema({"age": sulq.Integer(0, 120), "sick": sulq.Boolean()})
     >>> item = item_of(sulq.col("age"), Scope(schema), Fraction(1))
     >>> item.shape, item.described
-    (Interval(low=0.0, high=120.0), 'one bit')
+    (Interval(low=0.0, high=120.0), 'window of cells')
     >>> Item.from_json(item.to_json()) == item
     True
     """
@@ -75,7 +75,7 @@ class Item(Versioned):
         make_rational(self, "epsilon")
         whole("the number of rows of a person", self.rows, 1, MOST_ROWS)
         if self.method not in get_args(Method):
-            raise QueryError(f"a method is best or paper, not {self.method!r}")
+            raise QueryError(f"a method is best, printed or paper, not {self.method!r}")
         grouped, keyed = isinstance(self.shape, OneOf | Keyed), isinstance(self.shape, Keyed)
         if (self.group is None) == grouped or (self.condition is not None and not grouped):
             raise QueryError("an item of groups has the shape one of or keyed; only such has a condition")
@@ -89,6 +89,12 @@ class Item(Versioned):
     def randomizer(self) -> Randomizer:
         """What a device draws its report by. It follows from shape, ε and method."""
         return _randomizer(self.shape, self.epsilon, self.method)
+
+    @property
+    def _wire_method(self) -> str:
+        """What forms call the method: where the printed ones were the best there were, they are "best"."""
+        names = _METHODS[isinstance(self.shape, SHARPENED)]
+        return next((name for name, method in names.items() if method == self.method), "best")
 
     @property
     def described(self) -> str:
@@ -116,7 +122,7 @@ class Item(Versioned):
         """Names the item: equal for equal items, on every machine."""
         nodes = self.value, self.group, self.condition
         keys = [None if node is None else node.key for node in nodes]
-        plain = [self.shape.form, str(self.epsilon), keys, self.rows, self.method]
+        plain = [self.shape.form, str(self.epsilon), keys, self.rows, self._wire_method]
         return digest(canonical([VERSION, self.schema, *plain]))
 
     def __eq__(self, other: object) -> bool:
@@ -157,7 +163,7 @@ class Item(Versioned):
             "epsilon": str(self.epsilon),
             **{name: None if node is None else node.form for name, node in nodes.items()},
             "rows": self.rows,
-            "method": self.method,
+            "method": self._wire_method,
             "randomizer": self.randomizer.form,
         }
 
@@ -171,7 +177,8 @@ class Item(Versioned):
     def _read(cls, given: Mapping[str, Any]) -> Item:
         expressions = (given[name] for name in ("value", "group", "condition"))
         value, group, condition = (None if node is None else node_of(node) for node in expressions)
-        shape, rows, method = shape_of(given["shape"]), given["rows"], given["method"]
+        shape, rows = shape_of(given["shape"]), given["rows"]
+        method = entry(given["method"], _METHODS[isinstance(shape, SHARPENED)], "method")
         epsilon: Any = exact(given["epsilon"], "epsilon")
         item = cls(given["schema"], shape, epsilon, value, group, condition, rows, method)
         # Both ends must draw and read reports by the same chances, to the last step.
@@ -188,7 +195,7 @@ def item_of(part: Node, scope: Scope, epsilon: Fraction, rows: int = 1, method: 
         scope: the schema.
         epsilon: what the report on one row may cost.
         rows: how many rows a person may have.
-        method: "best" or "paper"; see `Item`.
+        method: "best", "printed" or "paper"; see `Item`.
 
     >>> import sulq
     >>> schema = sulq.Schema({"sick": sulq.Boolean(), "town": sulq.Category(["a", "b"])})
@@ -263,6 +270,12 @@ def _randomizer(shape: Shape, epsilon: Fraction, method: Method) -> Randomizer:
     return best_randomizer(shape, epsilon, method)
 
 
+SHARPENED = (Interval,)
+"""The shapes for which "best" was another randomizer once: forms call the newer one "tight"."""
+_METHODS: tuple[dict[str, Method], dict[str, Method]] = (
+    {"best": "best", "paper": "paper"},
+    {"best": "printed", "tight": "best", "paper": "paper"},
+)
 _KEYS = ("schema", "shape", "epsilon", "value", "group", "condition", "rows", "method", "randomizer")
 _NAMES = {
     "CoordinateReport": "bits of some coordinates",
@@ -277,5 +290,6 @@ _NAMES = {
     "RandomizedResponse": "randomized response",
     "SphereReport": "side of a random plane",
     "UnaryResponse": "unary response",
+    "WindowReport": "window of cells",
 }
 """What people call the randomizers."""

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
+from sulq.local.central import Tails
 from sulq.local.draws import ONE
 from sulq.local.received import within
-from sulq.local.tails import Tails
 from sulq.local.tally import Tally
 from sulq.numbers import Numeric, rational
 from sulq.privacy.coins import arithmetic, decimal, exp

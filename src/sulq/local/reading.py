@@ -30,6 +30,7 @@ from sulq.local.response import RandomizedResponse
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.sphere import SphereReport
 from sulq.local.unary import UnaryResponse
+from sulq.local.window import MOST_CELLS, MOST_COUNT, WindowReport, marks_of
 from sulq.numbers import rational, whole
 from sulq.wire import entry, exact, listed, members, of_json, reading, shown, versioned
 
@@ -168,6 +169,14 @@ def _piecewise(given: Given) -> PiecewiseReport:
     return _with(read, window=whole("window", given["window"], 1, piecewise.CELLS - 1), lies=_steps(given))
 
 
+def _window(given: Given) -> WindowReport:
+    read = WindowReport(_number(given, "low"), _number(given, "high"), 1)
+    window = whole("window", given["window"], 1, MOST_CELLS - 1)
+    values = tuple(whole("a value", each, 0, MOST_COUNT) for each in listed(given["values"], "values"))
+    marks_of(window, values)
+    return _with(read, window=window, values=values, lies=_steps(given))
+
+
 def _laplace(given: Given) -> LaplaceReport:
     exponent = rational("exponent", exact(given["exponent"], "the exponent"))
     read = LaplaceReport(_number(given, "low"), _number(given, "high"), exponent)
@@ -216,6 +225,7 @@ RANDOMIZERS: dict[str, tuple[tuple[str, ...], Callable[[Given], Any]]] = {
         lambda given: _with(OneBitReport(_number(given, "low"), _number(given, "high"), 1), bit=_bit(given)),
     ),
     "piecewise": (("low", "high", "window", "lies"), _piecewise),
+    "window": (("low", "high", "window", "values", "lies"), _window),
     "laplace": (("low", "high", "exponent"), _laplace),
     "coordinates": (
         (*ENDS, "bits", "bit"),

@@ -47,7 +47,7 @@ class Interval(Formed):
 
     >>> from sulq.local import best_randomizer
     >>> type(best_randomizer(Interval(0, 100), epsilon=1)).__name__
-    'OneBitReport'
+    'WindowReport'
     """
 
     wire = "interval"

@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,8 +207,15 @@ class Counted:
         return chance_of_any
 
 
-Tails: TypeAlias = Bounded | Counted | LaplaceMeans
-"""How far the mean of n reports strays, as plain data: its `radius(n, beta)` and one report's `variance`."""
+class Refined(Protocol):
+    """Contributions that have bounds, and of which more is known."""
+
+    @property
+    def bounded(self) -> Bounded:
+        """What their bounds and variances are."""
+
+    def beyond(self, n: int, t: float) -> float:
+        """Another bound on the probability that some number is off by more than t."""
 
 
 def least(reach: Callable[[float], float], steepest: float) -> float:
@@ -257,9 +264,9 @@ def by_frequency(k: int, absent: float, present: float) -> tuple[tuple[float, ..
     return tuple(variances), tuple(copies)
 
 
-def beyond(n: int, t: float, c: Bounded | Counted) -> float:
+def beyond(n: int, t: float, c: Bounded | Refined) -> float:
     """The bound on the probability that some number is off by more than t."""
-    if isinstance(c, Counted):
+    if not isinstance(c, Bounded):
         return min(beyond(n, t, c.bounded), c.beyond(n, t))
     variances = np.array(c.variances)
     both = _tail(n, t, variances, c.above, c.span) + _tail(n, t, variances, c.below, c.span)

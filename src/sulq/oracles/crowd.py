@@ -11,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.local.best import Method
+from sulq.local.central import NearlyNormal, Tails
 from sulq.local.device import Device
 from sulq.local.frequencies import FrequencyReport
-from sulq.local.item import Item, Method, item_of
+from sulq.local.item import Item, item_of
 from sulq.local.onebit import OneBitReport
 from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
 from sulq.local.response import RandomizedResponse
-from sulq.local.tails import Bounded, Counted, Tails, by_frequency
+from sulq.local.tails import Bounded, Counted, by_frequency
 from sulq.local.tally import Tally
+from sulq.local.window import WindowReport
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey, Surveyor
 from sulq.queries.node import Node
@@ -44,8 +47,8 @@ class Crowd(Surveyor):
     Args:
         source: the people's rows.
         epsilon: what is promised to every person.
-        method: "best" picks the randomizer with the least variance for what is asked; "paper" takes the
-            Laplace report of the paper.
+        method: "best" picks the randomizer with the least variance for what is asked; "printed" the best of
+            those that articles print; "paper" takes the Laplace report of the paper.
         interactive: whether there may be a second round. False is the noninteractive model: a second round is
             refused.
 
@@ -114,7 +117,7 @@ class Reports(Survey):
 
     Args:
         epsilon: what is promised to a person; it is divided among their rows.
-        method: "best" or "paper".
+        method: "best", "printed" or "paper".
     """
 
     epsilon: Fraction
@@ -142,13 +145,16 @@ class Reports(Survey):
         return self.randomizer.tails if self.size == self.source.rows else super().tails
 
     @property
-    def _contributions(self) -> Bounded | Counted:
+    def _contributions(self) -> Bounded | Counted | NearlyNormal:
         randomizer, others = self.randomizer, super()._contributions
-        # Rows of one person are drawn together, and then counts are no sums of independent bits.
+        # Rows of one person are drawn together, and then counts are no sums of independent bits, and values
+        # are not drawn one by one.
         rows = self.source.schema.rows_per_unit
         bit = randomizer.bit if isinstance(randomizer, OneBitReport) else randomizer
         if rows == 1 and isinstance(bit, RandomizedResponse) and isinstance(others, Bounded):
             return bit.support.counted(others, self._widest)
+        if rows == 1 and isinstance(randomizer, WindowReport) and isinstance(others, Bounded):
+            return replace(randomizer.tails, bounded=others, width=self._widest)
         if not isinstance(randomizer, FrequencyReport):
             return others
         support = randomizer.support

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, sheltered
-from sulq.local.tails import Bounded, Counted, Tails, beyond
+from sulq.local.central import NearlyNormal, Tails
+from sulq.local.tails import Bounded, Counted, beyond
 from sulq.oracles.cohorts import Cohorts, smallest
 from sulq.privacy.memory import refuse_copy
 from sulq.queries.choose import Choice
@@ -121,7 +122,7 @@ class Survey(ABC):
         return self._contributions
 
     @property
-    def _contributions(self) -> Bounded | Counted:
+    def _contributions(self) -> Bounded | Counted | NearlyNormal:
         variance = self.variance + self._widest**2 / 4
         width = self.source.scope.number(self.part).width
         return Bounded((variance,), (width,), self.span, self.span, self.span)

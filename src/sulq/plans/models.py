@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from sulq.learners.conjunction import Conjunction
+from sulq.local.central import NearlyNormal
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.response import RandomizedResponse
@@ -147,6 +148,7 @@ class _Reporting:
         high: the largest value.
         span: how far one person's report can be from another's.
         variance: the variance of a report, at most.
+        nearly: how nearly normal the mean of reports is, where that is known.
         own: how often a report supports `high` if that is the value; None for reports that are no such bits.
         other: how often a report supports `high` if `low` is the value; None for reports that are no such
             bits.
@@ -157,6 +159,7 @@ class _Reporting:
     high: float
     span: float
     variance: float
+    nearly: NearlyNormal | None
     own: float | None
     other: float | None
 
@@ -177,13 +180,16 @@ class _Reporting:
         """The chance that a mean is taken to be on the other side of a bound.
 
         Bits are exact: whatever the rows are, a bit is 1 with a chance that follows from their mean. Else
-        Hoeffding's bounds, on one side.
+        Hoeffding's bounds and what is known beside them, on one side.
         """
         if self.own is not None:
             return binomial_beyond(
                 size, self._chance_of_one(mean), size * self._chance_of_one(bound), above=mean < bound
             )
-        reports = Bounded((self.variance + case.variance,), (1,), self.span, self.span, self.span)
+        bounded = Bounded((self.variance + case.variance,), (1,), self.span, self.span, self.span)
+        reports: Bounded | NearlyNormal = bounded
+        if self.nearly is not None:
+            reports = replace(self.nearly, bounded=bounded, width=self.high - self.low)
         # Both sides are alike, and only one is wrong.
         return beyond(size, abs(bound - mean), reports) / 2
 
@@ -219,7 +225,7 @@ def _crowd(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
 def _way(survey: Survey) -> _Reporting:
     assert isinstance(survey, Reports)
     facts, randomizer = survey.source.scope.number(survey.part), survey.randomizer
-    unit = float(facts.unit)
+    unit, tails = float(facts.unit), randomizer.tails
     own = other = None
     if isinstance(randomizer, RandomizedResponse | OneBitReport | FrequencyReport):
         support = (randomizer.bit if isinstance(randomizer, OneBitReport) else randomizer).support
@@ -230,6 +236,7 @@ def _way(survey: Survey) -> _Reporting:
         float(facts.high.max()) * unit,
         survey.span,
         survey.variance,
+        tails if isinstance(tails, NearlyNormal) and survey.source.schema.rows_per_unit == 1 else None,
         own,
         other,
     )

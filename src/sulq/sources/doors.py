@@ -100,7 +100,7 @@ class Doors(Sums):
         epsilon: Numeric | Budget,
         *,
         interactive: bool = True,
-        method: Literal["best", "paper"] = "best",
+        method: Literal["best", "printed", "paper"] = "best",
     ) -> Crowd:
         """The local model: each row plays a person who is asked once and randomizes their own report.
 
@@ -110,8 +110,8 @@ class Doors(Sums):
         Args:
             epsilon: what is promised to every person: a number, or a `PureDP`.
             interactive: whether later rounds may depend on earlier answers.
-            method: "best" picks the randomizer with the least variance for what is asked, "paper" is the
-                Laplace report of the paper.
+            method: "best" picks the randomizer with the least variance for what is asked, "printed" the best
+                of those that articles print, "paper" is the Laplace report of the paper.
 
         >>> import sulq
         >>> sulq.randhie().crowd(sulq.PureDP(1)).promise

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sulq.errors import SulqError
+from sulq.local.best import Method
+from sulq.local.central import Tails
 from sulq.local.frequencies import FrequencyReport
 from sulq.local.item import Item, item_of
 from sulq.local.randomizer import LEAST_EPSILON
 from sulq.local.shapes import Box
-from sulq.local.tails import Bounded, Tails, by_frequency
+from sulq.local.tails import Bounded, by_frequency
+from sulq.local.window import WindowReport
 from sulq.queries.codes import one_hot
 from sulq.queries.expressions import col
 from sulq.queries.query import count
@@ -77,7 +80,10 @@ class SurveyItem:
             variances, copies = by_frequency(randomizer.k, absent, present)
             return Bounded(variances, copies, span, span, span)
         variance = randomizer.variance(1) + self.span**2 / 4
-        return Bounded((variance,), (self.item.width,), span, span, span)
+        bounded = Bounded((variance,), (self.item.width,), span, span, span)
+        if isinstance(randomizer, WindowReport):
+            return replace(randomizer.tails, bounded=bounded, width=self.span)
+        return bounded
 
     def precision(self, survey: SurveyFile) -> float:
         """The error that is wanted, in the unit of the answer."""
@@ -101,11 +107,12 @@ class SurveyItem:
         return high
 
 
-def items_of(survey: SurveyFile) -> tuple[SurveyItem, ...]:
+def items_of(survey: SurveyFile, method: Method = "best") -> tuple[SurveyItem, ...]:
     """The items of a survey without a learner.
 
     Args:
         survey: the survey.
+        method: how devices report; a survey goes on as it began, see `Collector.method`.
 
     >>> from sulq.survey.reading import survey_of
     >>> paid = {"kind": "yes-no", "text": "Did you ever pay a bribe?"}
@@ -139,18 +146,24 @@ def items_of(survey: SurveyFile) -> tuple[SurveyItem, ...]:
                 f"question {question.name!r} would be put to nobody: expect more people, or give it more "
                 "weight"
             )
-        item = _item(question, group, scope, epsilon)
+        item = _item(question, group, scope, epsilon, method)
         made.append(SurveyItem(question, group, item, people, divided and len(pairs) > 1))
     return tuple(made)
 
 
-def _item(question: SurveyQuestion, group: SurveyQuestion | None, scope: Scope, epsilon: Fraction) -> Item:
+def _item(
+    question: SurveyQuestion,
+    group: SurveyQuestion | None,
+    scope: Scope,
+    epsilon: Fraction,
+    method: Method,
+) -> Item:
     if group is not None:
         [part] = count(by=[group.name, question.name]).parts
         return item_of(part, scope, epsilon)
     match question.kind:
         case "yes-no" | "number":
-            return item_of(col(question.name), scope, epsilon)
+            return item_of(col(question.name), scope, epsilon, method=method)
         case "several-of":
             flags = vector(*(col(flag) for flag in question.flags))
             ones = (1.0,) * len(question.flags)

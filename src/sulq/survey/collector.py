@@ -11,14 +11,16 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from sulq.errors import SulqError
+from sulq.local.best import Method
 from sulq.local.item import Item
 from sulq.local.questionnaire import Questionnaire
 from sulq.local.sphere import SphereReport
 from sulq.survey.accepting import Accepting, SentOutcome, closed, count_refusals
-from sulq.survey.asking import items_of
+from sulq.survey.asking import SurveyItem, items_of
 from sulq.survey.database import SurveyDatabase, database_at
 from sulq.survey.devices import refuse_unknown
 from sulq.survey.file import SurveyFile
@@ -63,13 +65,23 @@ class Collector:
         """How often something was counted here: what was read before may have changed since."""
         try:
             make_tables(self._database, survey.id)
-            asked = items_of(survey)
-            if asked:
-                items, people = tuple(each.item for each in asked), tuple(each.people for each in asked)
+            if self.asked:
+                items, people = zip(*((each.item, each.people) for each in self.asked), strict=True)
                 self.begin(RUN, RUN, Questionnaire(items, people), fills=False)
         except BaseException:
             self._database.close()
             raise
+
+    @property
+    def method(self) -> Method:
+        """How devices report: where a round was begun with printed reports, so do those after it."""
+        items = (item for kept in self.rounds() for item in kept.questionnaire.items)
+        return "printed" if any(item.method == "printed" for item in items) else "best"
+
+    @cached_property
+    def asked(self) -> tuple[SurveyItem, ...]:
+        """The survey's own questions, as devices are asked them."""
+        return items_of(self.survey, self.method)
 
     def close(self) -> None:
         """Let go of the store."""

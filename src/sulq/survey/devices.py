@@ -57,10 +57,10 @@ def refuse_unknown(item: Item) -> None:
     >>> refuse_unknown(item_of(sulq.col("age"), scope, Fraction(1)))
     >>> refuse_unknown(item_of(sulq.col("age"), scope, Fraction(1), method="paper"))
     Traceback (most recent call last):
-    sulq.errors.QueryError: browsers report by the method 'best', not 'paper'
+    sulq.errors.QueryError: browsers report by the methods 'best' and 'printed', not 'paper'
     """
-    if item.method != "best":
-        raise QueryError(f"browsers report by the method 'best', not {item.method!r}")
+    if item.method == "paper":
+        raise QueryError("browsers report by the methods 'best' and 'printed', not 'paper'")
     if item.rows != 1:
         raise QueryError(f"browsers report on one row, not on {item.rows}: a survey's schema has no unit")
     form = item.form()

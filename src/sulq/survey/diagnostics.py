@@ -22,6 +22,7 @@ from sulq.local.laplace import LaplaceReport
 from sulq.local.piecewise import PiecewiseReport
 from sulq.local.shapes import Ball, Box, Interval
 from sulq.local.unary import UnaryResponse
+from sulq.local.window import WindowReport
 from sulq.survey.accepting import SLOT
 from sulq.survey.collector import Collector
 from sulq.survey.kept import KeptRound, KeptTally
@@ -172,6 +173,8 @@ def _likeliest(item: Item) -> float:
             return float(max(own, 1 - own) * max(other, 1 - other) ** (unary.k - 1))
         case PiecewiseReport() as piecewise:
             return float(piecewise._each[0])
+        case WindowReport() as window:
+            return float(window.each[0])
         case LaplaceReport() as laplace:
             return 1 - math.exp(-1 / float(laplace.noise.scale))
         case FrequencyReport() as report:

@@ -28,6 +28,7 @@ from sulq.local.response import RandomizedResponse
 from sulq.local.sphere import SphereReport
 from sulq.local.tails import STEPS
 from sulq.local.unary import UnaryResponse, unpacked
+from sulq.local.window import WindowReport
 
 Floats = NDArray[np.float64]
 MOST_CLASSES = 2**12
@@ -88,6 +89,9 @@ def classes_of(randomizer: Randomizer) -> ReportClasses | None:
             return _alike(
                 PIECES, cells * outside, most * inside + (cells - most) * outside, "which part of the range"
             )
+        case WindowReport():
+            inside, outside = (float(chance) for chance in randomizer.each)
+            return _alike(randomizer.cells, outside, inside, "which cell")
         case LaplaceReport():
             return _sides(randomizer)
         case SphereReport():
@@ -163,6 +167,8 @@ def impossible_among(randomizer: Randomizer, reports: list[Any]) -> int:
             high = len(randomizer.lows) * randomizer.inner.reports - 1
         case PiecewiseReport():
             high = CELLS - 1
+        case WindowReport():
+            high = randomizer.cells - 1
         case LaplaceReport():
             low, high = -randomizer.margin, STEPS + randomizer.margin
         case _:

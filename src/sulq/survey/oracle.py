@@ -211,4 +211,7 @@ def collected(
     if survey.divides != "rounds":
         raise SulqError('this survey asks its own questions: a learner needs one with divides = "rounds"')
     source = AbsentRows(survey.schema, survey.people)
-    return Collected(source, survey.epsilon, collector=Collector(survey), seconds=seconds, wait=wait)
+    collector = Collector(survey)
+    return Collected(
+        source, survey.epsilon, collector.method, collector=collector, seconds=seconds, wait=wait
+    )

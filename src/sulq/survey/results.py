@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import SulqError
 from sulq.local.frequencies import FrequencyReport
-from sulq.survey.asking import SurveyItem, items_of
+from sulq.survey.asking import SurveyItem
 from sulq.survey.collector import Collector
 from sulq.survey.comparing import JointShares, joint_shares
 from sulq.survey.file import SurveyFile
@@ -157,7 +157,7 @@ def results_of(collector: Collector) -> SurveyResults:
     Args:
         collector: whoever collects it.
     """
-    asked = items_of(collector.survey)
+    asked = collector.asked
     if not asked:
         raise SulqError("this survey is asked by a learner, in rounds: its answers are the learner's")
     kept = collector.tallies(1)

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from sulq.errors import QueryError
-from sulq.local.tails import Bounded, Counted, LaplaceMeans, Tails
+from sulq.local.central import NearlyNormal, Tails
+from sulq.local.tails import Bounded, Counted, LaplaceMeans
 from sulq.talk.choice_laws import BestOf, Gap, Population
 from sulq.talk.combined import WeightedSums
 from sulq.talk.laws import Averaged, Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, Within
@@ -28,7 +29,12 @@ LAWS: dict[str, type] = {
     "weighted sums": WeightedSums,
     "sketched": Sketched,
 }
-TAILS: dict[str, type] = {"bounded": Bounded, "counted": Counted, "laplace": LaplaceMeans}
+TAILS: dict[str, type] = {
+    "bounded": Bounded,
+    "counted": Counted,
+    "laplace": LaplaceMeans,
+    "nearly normal": NearlyNormal,
+}
 FRACTIONS = ("parameter", "step", "epsilon", "sensitivity")
 
 
@@ -40,7 +46,7 @@ def law_form(law: Law | Tails) -> dict[str, Any]:
     >>> law_of(law_form(Within(0.5)))
     Within(tolerance=0.5)
     """
-    kinds = TAILS if isinstance(law, Bounded | Counted | LaplaceMeans) else LAWS
+    kinds = TAILS if isinstance(law, tuple(TAILS.values())) else LAWS
     [name] = [name for name, cls in kinds.items() if type(law) is cls]
     return {"law": name} | {field: _plain(value) for field, value in vars(law).items()}
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.tails import Tails
+from sulq.local.central import Tails
 from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.noise import Noise as Distribution

@@ -343,9 +343,19 @@ MUTANTS: dict[str, tuple[dict[str, str], Callable[[Engine], bool]]] = {
     ),
     "a window one cell too far": (
         {
-            "return (place + (outside ? window : 0) + drawn)": "return (place + 1 + (outside ? window : 0) + drawn)"
+            "(outside ? window : 0) + drawn) & (CELLS - 1)": "1 + (outside ? window : 0) + drawn) & (CELLS - 1)"
         },
         caught_by_bytes("piecewise"),
+    ),
+    "an uneven window one cell too far": (
+        {"(outside ? window : 0) + drawn) % cells": "1 + (outside ? window : 0) + drawn) % cells"},
+        caught_by_bytes("window"),
+    ),
+    "an uneven grid taken for an even one": (
+        {
+            "rounded(positionAmong(value, low, high, marks), bytes)": "rounded(position(value, low, high, marks.length - 1), bytes)"
+        },
+        caught_by_bytes("window"),
     ),
 }
 

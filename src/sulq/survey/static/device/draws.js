@@ -42,12 +42,24 @@ export function uniformBelow(size, bytes) {
 }
 
 // Where a number lies on a grid of `steps` steps from low to high, with the roundings of Python's floats.
-export function position(value, low, high, steps) {
+function stepsAbove(value, low, high, steps) {
   const width = high > low ? high - low : 1;
   const inside = Number.isNaN(value) ? low : Math.min(Math.max(value, low), high);
-  const at = Math.min(((inside - low) / width) * steps, steps);
+  return Math.min(((inside - low) / width) * steps, steps);
+}
+
+export function position(value, low, high, steps) {
+  const at = stepsAbove(value, low, high, steps);
   const base = Math.floor(at);
   return { base, part: (at - base) * PARTS };
+}
+
+// The same among uneven marks: whole numbers from 0 on, of which the first is low and the last is high.
+export function positionAmong(value, low, high, marks) {
+  const at = stepsAbove(value, low, high, marks[marks.length - 1]);
+  const base = countWhile(marks, (i) => marks[i] <= at) - 1;
+  const gap = base + 1 < marks.length ? marks[base + 1] - marks[base] : 1;
+  return { base, part: ((at - marks[base]) / gap) * PARTS };
 }
 
 // One of the two grid points around a number, so that the expectation is the number.

@@ -24,6 +24,7 @@ const FIELDS = [
   "method",
   "randomizer",
 ];
+const METHODS = ["best", "tight"];
 // No randomizer here uses more of an ε than this.
 const MOST_EPSILON = fraction(40n);
 const PRECISION = 256;
@@ -95,7 +96,7 @@ function reports(randomizer, shape) {
       );
     case "interval":
       return (
-        ["one bit", "piecewise", "laplace"].includes(is) &&
+        ["one bit", "piecewise", "window", "laplace"].includes(is) &&
         sameNumber(shape.get("low"), randomizer.low) &&
         sameNumber(shape.get("high"), randomizer.high)
       );
@@ -129,7 +130,8 @@ export function itemOf(form, schema) {
   const plainly = (name, text) => form.get(name) instanceof Numeral && form.get(name).text === text;
   if (!plainly("item", "1")) throw new Refusal("unknown", "this device knows items of version 1");
   if (!plainly("rows", "1")) throw new Refusal("unknown", "this device reports on one row");
-  if (form.get("method") !== "best") throw new Refusal("unknown", 'this device reports by the method "best"');
+  if (!METHODS.includes(form.get("method")))
+    throw new Refusal("unknown", `this device reports by the methods ${METHODS.join(" and ")}`);
   if (form.get("schema") !== schema.hash)
     throw new Refusal("schema", "this item was made for another survey's answers");
   const epsilon = positiveFraction(form.get("epsilon"), "epsilon");

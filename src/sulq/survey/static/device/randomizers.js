@@ -3,11 +3,22 @@
 
 import { Numeral, Refusal } from "./json.js";
 import { fraction, positiveFraction, wholeNumber } from "./rational.js";
-import { ONE, below, discreteLaplace, packedBits, position, rounded, uniformBelow, word32 } from "./draws.js";
+import {
+  ONE,
+  below,
+  discreteLaplace,
+  packedBits,
+  position,
+  positionAmong,
+  rounded,
+  uniformBelow,
+  word32,
+} from "./draws.js";
 import { blockTable } from "./designs.js";
 import { MOST_POSSIBILITIES, steps, finite, ends, box, possibilities } from "./reading.js";
 
 const CELLS = 2 ** 12;
+const MOST_COUNT = 2 ** 20;
 const LAPLACE_STEPS = 4096;
 const FARTHEST = 64n;
 const MOST_BITS = 16;
@@ -121,12 +132,43 @@ function piecewise(form) {
     low,
     high,
     lies,
+    cells: CELLS,
     ratio: larger({ n: (ONE - lies) * BigInt(CELLS - window), d: lies * BigInt(window) }),
     draw(value, bytes) {
       const place = rounded(position(value, low, high, CELLS - window), bytes);
       const outside = below(lies, bytes);
       const drawn = uniformBelow(outside ? CELLS - window : window, bytes);
       return (place + (outside ? window : 0) + drawn) & (CELLS - 1);
+    },
+  };
+}
+
+// Cells that count unevenly: places of the window stand for numbers as far apart as what enters and leaves counts.
+function windowed(form) {
+  const [{ low, high }, lies, values] = [ends(form), steps(form, "lies"), form.get("values")];
+  if (!Array.isArray(values) || values.length < 1 || values.length > CELLS / 2)
+    throw new Refusal("form", `values are a list of 1 to ${CELLS / 2} whole numbers`);
+  const lower = values.map((each) => wholeNumber(each, "a value", 0, MOST_COUNT));
+  const counts = [...lower.map((each) => -each), ...[...lower].reverse()];
+  const cells = counts.length;
+  const window = wholeNumber(form.get("window"), "window", 1, cells - 1);
+  const marks = [0];
+  for (let place = 0; place + window < cells; place += 1) {
+    const more = counts[place + window] - counts[place];
+    if (!(more > 0)) throw new Refusal("form", "a window counts more the further up it is");
+    marks.push(marks[place] + more);
+  }
+  return {
+    low,
+    high,
+    lies,
+    cells,
+    ratio: larger({ n: (ONE - lies) * BigInt(cells - window), d: lies * BigInt(window) }),
+    draw(value, bytes) {
+      const place = rounded(positionAmong(value, low, high, marks), bytes);
+      const outside = below(lies, bytes);
+      const drawn = uniformBelow(outside ? cells - window : window, bytes);
+      return (place + (outside ? window : 0) + drawn) % cells;
     },
   };
 }
@@ -233,6 +275,7 @@ export const RANDOMIZERS = new Map([
   ["design", [["k", "size", "lies"], design]],
   ["one bit", [["low", "high", "bit"], oneBit]],
   ["piecewise", [["low", "high", "window", "lies"], piecewise]],
+  ["window", [["low", "high", "window", "values", "lies"], windowed]],
   ["laplace", [["low", "high", "exponent"], laplace]],
   ["coordinates", [["lows", "highs", "bits", "bit"], coordinates]],
   ["sphere", [["d", "norm", "bit"], sphere]],

@@ -44,8 +44,13 @@ function answerOf(item, number, questions, language, schema) {
   const ends = [randomizer.low, randomizer.high].map((each) => language.number(each ?? 0));
   if (randomizer.is === "one bit" && value.is === "column")
     return language.say("rather", { one: ends[number], other: ends[1 - number] });
-  if (randomizer.is === "piecewise" && value.is === "column")
-    return language.say("place", { place: number + 1, low: ends[0], high: ends[1] });
+  if ((randomizer.is === "piecewise" || randomizer.is === "window") && value.is === "column")
+    return language.say("place", {
+      place: number + 1,
+      places: randomizer.cells,
+      low: ends[0],
+      high: ends[1],
+    });
   const columns = crossed(group);
   if (randomizer.is !== "kary" || condition !== null || columns === null) return null;
   const names = [];

@@ -34,7 +34,7 @@ const EN = {
   about_questions: "About: {questions}",
   code: "the number {code}",
   rather: "rather {one} than {other}",
-  place: "place {place} of 4096 on a scale from {low} to {high} and beyond",
+  place: "place {place} of {places} on a scale from {low} to {high} and beyond",
   codes: "the numbers {code}",
   exactly: "Exactly this is sent, and nothing else",
   send: "Send",

@@ -30,7 +30,7 @@ export const DE = {
   about_questions: "Zu: {questions}",
   code: "die Zahl {code}",
   rather: "eher {one} als {other}",
-  place: "Platz {place} von 4096 auf einer Skala von {low} bis {high} und darüber hinaus",
+  place: "Platz {place} von {places} auf einer Skala von {low} bis {high} und darüber hinaus",
   codes: "die Zahlen {code}",
   exactly: "Genau das wird gesendet, und sonst nichts",
   send: "Senden",

@@ -30,7 +30,7 @@ export const ES = {
   about_questions: "Sobre: {questions}",
   code: "el número {code}",
   rather: "más bien {one} que {other}",
-  place: "lugar {place} de 4096 en una escala de {low} a {high} y más allá",
+  place: "lugar {place} de {places} en una escala de {low} a {high} y más allá",
   codes: "los números {code}",
   exactly: "Se envía exactamente esto, y nada más",
   send: "Enviar",

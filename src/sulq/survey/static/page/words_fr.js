@@ -30,7 +30,7 @@ export const FR = {
   about_questions: "Au sujet de : {questions}",
   code: "le nombre {code}",
   rather: "plutôt {one} que {other}",
-  place: "place {place} sur 4096 d’une échelle de {low} à {high} et au-delà",
+  place: "place {place} sur {places} d’une échelle de {low} à {high} et au-delà",
   codes: "les nombres {code}",
   exactly: "Voici exactement ce qui est envoyé, et rien d’autre",
   send: "Envoyer",
