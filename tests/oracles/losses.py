@@ -8,6 +8,7 @@ from fractions import Fraction
 import sulq
 from sulq.oracles.curator import Curator
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.prices import Prices
 from sulq.privacy.repeated import RepeatedNoise
 from sulq.queries.choose import Choice
 from sulq.queries.node import Node
@@ -23,6 +24,7 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
     """
     terms, round_ = curator.offer.terms(round_), asked_of(round_, curator.schema)
     noises, selections = iter(terms.noises), iter(terms.selections)
+    prices = getattr(getattr(curator.offer.calibration, "budget", None), "prices", Prices(Fraction(0)))
     lost = Fraction(0)
     # Of two exchanged rows both satisfy a condition or one does: the same for all sums with that condition.
     by_condition: dict[str, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
@@ -36,7 +38,7 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
                 lost += (
                     selection.epsilon
                     if curator.offer.calibration.unit == "epsilon"
-                    else selection.epsilon**2 / 8
+                    else prices.choice * selection.rho()
                 )
             continue
         for part in query.parts:
@@ -57,14 +59,18 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
             assert not isinstance(noise, RepeatedNoise)
             if query.where is not None and isinstance(part, Only) and curator.offer.neighbours == "replace":
                 for case, moved in enumerate(_cases(curator, part)):
-                    by_condition[query.where.key][case] += _lost(noise, *moved)
+                    by_condition[query.where.key][case] += _lost(noise, *moved, prices)
             else:
-                lost += _lost(noise, one, two)
+                lost += _lost(noise, one, two, prices)
     return lost + sum(map(max, by_condition.values()), Fraction(0))
 
 
-def _lost(noise: DiscreteLaplace | DiscreteGaussian, one: Fraction, two: Fraction) -> Fraction:
-    return one / noise.scale if isinstance(noise, DiscreteLaplace) else two / (2 * noise.variance)
+def _lost(
+    noise: DiscreteLaplace | DiscreteGaussian, one: Fraction, two: Fraction, prices: Prices
+) -> Fraction:
+    if isinstance(noise, DiscreteLaplace):
+        return one / noise.scale
+    return two / (2 * prices.continuous(noise.variance))
 
 
 def _cases(curator: Curator, part: Only) -> list[tuple[Fraction, Fraction]]:

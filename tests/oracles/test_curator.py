@@ -63,9 +63,17 @@ def test_the_noise_of_a_round_pays_for_its_joint_sensitivity_and_not_much_more(
         if moved1 == 0:
             assert noise is None
         else:
-            used += noise.epsilon(moved1) if isinstance(noise, DiscreteLaplace) else noise.rho(moved2)
+            used += (
+                noise.epsilon(moved1)
+                if isinstance(noise, DiscreteLaplace)
+                else moved2 / (2 * curator.offer.calibration.budget.prices.continuous(noise.variance))
+            )
     [selection] = found.selections
-    used += selection.epsilon if "rho" not in curator.offer.calibration.unit else selection.rho()
+    used += (
+        selection.epsilon
+        if "rho" not in curator.offer.calibration.unit
+        else curator.offer.calibration.budget.prices.choice * selection.rho()
+    )
     assert used <= found.cost
     assert used > found.cost * Fraction(999_999, 1_000_000)
     assert found.cost == curator.offer.calibration.total / 4

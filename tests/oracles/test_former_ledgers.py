@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.errors import LedgerError
 from sulq.oracles.chunks import CHUNKS
+from sulq.privacy.prices import Accounting
 from sulq.queries.former import former_form
+from sulq.runs.run import Run
 from sulq.wire import canonical, digest
 
 
@@ -93,3 +96,34 @@ def test_a_question_of_version_0_is_found_after_others_of_today(tmp_path: Path) 
         curator.ledger.release("r", former, Fraction(1, 8), lambda: '{"sums": [[171]], "choices": []}')
     curator.ask(new, run="r")
     assert [curator.ask(round_, run="r")[0].value for round_ in (first, later)] == [171, 171]
+
+
+@pytest.mark.parametrize("accounting", ["zcdp", "gaussian"])
+def test_a_ledger_of_an_epsilon_with_a_delta_goes_on_with_the_accounting_that_it_was_made_with(
+    tmp_path: Path, accounting: Accounting
+) -> None:
+    """Earlier versions accounted by zCDP alone: the total is another, and no error says so."""
+    people, path = sulq.open({"b": [True, False]}, {"b": sulq.Boolean()}), tmp_path / "people.ledger"
+    round_ = sulq.Round([sulq.count(where="b")], share=0.5)
+    former = sulq.ApproxDP(1, "1e-6", accounting)
+    curator = people.curator(former, ledger=path)
+    with curator.ledger:
+        [answer] = curator.ask(round_)
+        noises, total = curator.offer.terms(round_).noises, curator.offer.total
+    again = people.curator(epsilon=1, delta="1e-6", ledger=path)
+    with again.ledger:
+        assert again.offer.total == total == former.total != sulq.ApproxDP(1, "1e-6").total
+        assert again.offer.terms(round_).noises == noises
+        assert again.ask(round_)[0].value == answer.value and again.spent == total / 2
+        again.ask(round_, run="another")
+        assert again.remaining == 0 and again.ledger.verify() == []
+    assert Run(sulq.ID3("b"), people, sulq.ApproxDP(1, "1e-6"), ledger=path).offer.total == total
+
+
+def test_a_ledger_of_another_promise_is_refused_as_before(tmp_path: Path) -> None:
+    people, path = sulq.open({"b": [True, False]}, {"b": sulq.Boolean()}), tmp_path / "people.ledger"
+    people.curator(epsilon=1, delta="1e-6", ledger=path).ledger.close()
+    with pytest.raises(LedgerError, match=r"the promise was \(ε, δ\) = \(1, 1e-06\) and is"):
+        people.curator(epsilon=1, delta="1e-7", ledger=path)
+    with pytest.raises(LedgerError, match=r"the budget was rho = .* and is rho = "):
+        people.curator(epsilon=1, delta="1e-6", calibration="zcdp", ledger=path)

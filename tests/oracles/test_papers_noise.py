@@ -22,16 +22,18 @@ col = sulq.col
 
 @pytest.mark.parametrize("queries", [10, 100, 1000])
 def test_the_papers_noise_and_ours(queries: int) -> None:
-    """R > 8T·ln²(T/δ)/ε² for δ = 1e-6, ε = 1; ρ accounting needs T/2ρ."""
+    """R > 8T·ln²(T/δ)/ε² for δ = 1e-6, ε = 1; ρ accounting needs T/2ρ, and exact accounting a tenth less."""
     paper = SulqGaussian(1, "1e-6", queries).variance
     assert float(paper) == pytest.approx(8 * queries * math.log(queries / 1e-6) ** 2, rel=1e-9)
     assert paper > 8 * queries * math.log(queries / 1e-6) ** 2
     ours = Fraction(queries) / (2 * rho_of(1, Fraction(1, 10**6)))
     assert ours < paper / 90
     one = sulq.Round([sulq.count(where=col("a"))], share=Fraction(1, queries))
+    [zcdp] = terms(people().curator(epsilon=1, delta=1e-6, calibration="zcdp"), one).noises
     [tight] = terms(people().curator(epsilon=1, delta=1e-6), one).noises
-    assert isinstance(tight, DiscreteGaussian)
-    assert float(tight.variance) == pytest.approx(float(ours), rel=1e-6)
+    assert isinstance(zcdp, DiscreteGaussian) and isinstance(tight, DiscreteGaussian)
+    assert float(zcdp.variance) == pytest.approx(float(ours), rel=1e-6)
+    assert float(tight.variance - 4) == pytest.approx(float(ours) / 1.1127, rel=1e-3)
     [printed] = terms(
         people().curator(epsilon=1, delta=1e-6, calibration="sulq-gaussian", queries=queries), one
     ).noises

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from sulq.errors import SulqError
 from sulq.numbers import rational
-from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, budget, cost_of_pure, parallel, sequential
+from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, budget, budget_of
+from sulq.privacy.composition import cost_of_pure, parallel, sequential
 from sulq.privacy.conversion import delta_of
+from sulq.privacy.prices import Accounting
 
 BAD = [
     0,
@@ -90,9 +92,10 @@ def test_disjoint_parts_cost_the_dearest() -> None:
     assert sequential([]) == parallel([]) == 0
 
 
-def test_a_pure_mechanism_costs_half_its_square_in_rho() -> None:
+def test_a_pure_mechanism_costs_less_than_half_its_square_in_rho() -> None:
     assert cost_of_pure(Fraction(1, 3), "epsilon") == Fraction(1, 3)
-    assert cost_of_pure(Fraction(1, 3), "rho") == Fraction(1, 18)
+    assert cost_of_pure(Fraction(1, 3), "rho", printed=True) == Fraction(1, 18)
+    assert cost_of_pure(Fraction(1, 3), "rho") < Fraction(1, 18)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +114,30 @@ def test_a_budget_knows_its_unit_and_describes_itself(made: Budget, unit: str, w
 
 
 def test_the_total_of_an_approximate_budget_keeps_its_promise_and_wastes_little() -> None:
-    promise = ApproxDP("1/2", "1e-9")
+    promise = ApproxDP("1/2", "1e-9", "zcdp")
     assert delta_of(promise.total, promise.epsilon) <= promise.delta
     assert delta_of(promise.total * Fraction(1001, 1000), promise.epsilon) > promise.delta
+
+
+def test_a_budget_without_an_accounting_in_its_form_is_of_an_earlier_version() -> None:
+    form = {"is": "approximate", "epsilon": "1", "delta": "1/1000000"}
+    assert budget_of(form) == ApproxDP(1, "1e-6", "zcdp") != ApproxDP(1, "1e-6")
+    assert ApproxDP(1, "1e-6", "zcdp").form == form
+    assert ApproxDP(1, "1e-6").form == form | {"accounting": "tight"}
+
+
+@pytest.mark.parametrize("accounting", ["tight", "gaussian", "zcdp"])
+def test_every_accounting_comes_back_from_its_form(accounting: Accounting) -> None:
+    made = ApproxDP(1, "1e-6", accounting)
+    assert budget_of(made.form) == made
+    assert budget_of(made.form).total == made.total
+
+
+def test_an_unknown_accounting_is_refused() -> None:
+    with pytest.raises(SulqError, match="accounting is one of tight, gaussian, zcdp, not 'renyi'"):
+        ApproxDP(1, "1e-6", "renyi")  # type: ignore[arg-type]
+    with pytest.raises(SulqError, match="accounting is one of tight, gaussian, zcdp"):
+        budget_of({"is": "approximate", "epsilon": "1", "delta": "1/8", "accounting": ["tight"]})
 
 
 def test_keywords_name_the_budget() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from sulq.audits import (
     attempts,
     choices,
+    conversions,
     costs,
     curators,
     devices,
@@ -35,6 +36,7 @@ MODULES = (
     laws,
     choices,
     randomizers,
+    conversions,
     costs,
     sensitivity,
     curators,

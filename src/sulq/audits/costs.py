@@ -7,22 +7,28 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import get_args
 
 import sulq.privacy.calibration as calibrations
 from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.errors import QueryError
-from sulq.privacy.budget import ZCDP, ApproxDP, PureDP, cost_of_pure
-from sulq.privacy.conversion import delta_of, epsilon_of, rho_of
-from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
+from sulq.privacy.conversion import delta_of
+from sulq.privacy.noise import DiscreteLaplace
+from sulq.privacy.prices import Accounting, Prices
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
-from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
+from sulq.privacy.selection import ExponentialMechanism
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.privacy.terms import Contest, Pure, Settled, SharedCondition, SumFacts, Terms, Way
 
+BY_RHO = Prices(Fraction(0))
+"""Every ρ is charged as it is."""
 WAYS: tuple[Way, ...] = ("usual", "permute-and-flip", "exponential", "pure")
 
 
-def loss_of_sum(noise: AddedNoise | None, moves1: Fraction, moves2: Fraction) -> Fraction:
+def loss_of_sum(
+    noise: AddedNoise | None, moves1: Fraction, moves2: Fraction, prices: Prices = BY_RHO
+) -> Fraction:
     """What a sum costs, in the unit of its noise, if one person moves it so far, in steps of its grid."""
     if noise is None:
         return Fraction(10**12) if moves1 else Fraction(0)
@@ -31,15 +37,20 @@ def loss_of_sum(noise: AddedNoise | None, moves1: Fraction, moves2: Fraction) ->
         return noise.times * loss_of_sum(noise.noise, moves1, moves2)
     if isinstance(noise, DiscreteLaplace):
         return moves1 / noise.scale
-    return moves2 / (2 * noise.variance)
+    by_rho = math.inf if prices.noise is None else prices.noise * moves2 / (2 * noise.variance)
+    # The noise without what rounds it to the grid.
+    rest = noise.variance - prices.rounding
+    return Fraction(min(by_rho, moves2 / (2 * rest) if rest > 0 else math.inf))
 
 
-def loss_of_contest(settled: Settled | None, contest: Contest, unit: str) -> Fraction:
-    """What a choice costs in ε or in ρ: Theorem 6 of McSherry and Talwar, and Cesar and Rogers' ε²/8."""
+def loss_of_contest(
+    settled: Settled | None, contest: Contest, unit: str, prices: Prices = BY_RHO
+) -> Fraction:
+    """What a choice costs in ε or in ρ: Theorem 6 of McSherry and Talwar; Dong, Durfee and Rogers."""
     if settled is None:
         return Fraction(10**12) if contest.moves else Fraction(0)
     if isinstance(settled, Pure):
-        return cost_in(settled.epsilon, unit)
+        return cost_in(settled.epsilon, unit, prices)
     epsilon = (
         settled.epsilon
         * contest.moves
@@ -47,13 +58,22 @@ def loss_of_contest(settled: Settled | None, contest: Contest, unit: str) -> Fra
         * (2 if settled.monotone and not contest.monotone else 1)
     )
     if unit == "rho" and isinstance(settled, ExponentialMechanism):
-        # The logarithms of the ratios lie in a range of ε.
-        return epsilon**2 / 8
-    return cost_in(epsilon, unit)
+        # The logarithms of the ratios lie in a range of ε, and the chances are the worst for that range.
+        if not prices.concentrated:
+            return prices.choice * epsilon**2 / 8
+        u = float(epsilon) / -math.expm1(-float(epsilon))
+        divergence = u - 1 - math.log(u) if epsilon > Fraction(1, 100) else float(epsilon**2 / 8)
+        return prices.choice * Fraction(divergence)
+    return cost_in(epsilon, unit, prices)
 
 
-def cost_in(epsilon: Fraction, unit: str) -> Fraction:
-    return epsilon if unit == "epsilon" else epsilon**2 / 2
+def cost_in(epsilon: Fraction, unit: str, prices: Prices) -> Fraction:
+    """What a pure mechanism costs: the divergence of randomized response, or what hides it as a Gaussian."""
+    if unit == "epsilon":
+        return epsilon
+    if not prices.concentrated:
+        return prices.choice * epsilon**2 / 2
+    return prices.choice * Fraction(float(epsilon) * math.tanh(float(epsilon) / 2))
 
 
 def _facts(dice: random.Random, tolerances: bool) -> SumFacts:
@@ -81,13 +101,15 @@ def _contest(dice: random.Random) -> Contest:
     )
 
 
-def _loss(terms: Terms, sums: Sequence[SumFacts], contests: Sequence[Contest], unit: str) -> Fraction:
+def _loss(
+    terms: Terms, sums: Sequence[SumFacts], contests: Sequence[Contest], unit: str, prices: Prices
+) -> Fraction:
     conditions = sorted({facts.shared.condition for facts in sums if facts.shared})
     # Of two rows that are exchanged, both satisfy a condition, or one does.
     noisy = max(
         sum(
             (
-                _moved(noise, facts, dict(zip(conditions, which, strict=True)))
+                _moved(noise, facts, dict(zip(conditions, which, strict=True)), prices)
                 for noise, facts in zip(terms.noises, sums, strict=True)
             ),
             Fraction(0),
@@ -95,28 +117,29 @@ def _loss(terms: Terms, sums: Sequence[SumFacts], contests: Sequence[Contest], u
         for which in itertools.product((True, False), repeat=len(conditions))
     )
     chosen = [
-        loss_of_contest(each, contest, unit)
+        loss_of_contest(each, contest, unit, prices)
         for each, contest in zip(terms.selections, contests, strict=False)
     ]
     return sum(chosen, noisy)
 
 
-def _moved(noise: AddedNoise | None, facts: SumFacts, both: Mapping[str, bool]) -> Fraction:
+def _moved(noise: AddedNoise | None, facts: SumFacts, both: Mapping[str, bool], prices: Prices) -> Fraction:
     moves = facts.moves1, facts.moves2
     if facts.shared is not None:
         moves = facts.shared.inside if both[facts.shared.condition] else facts.shared.alone
-    return loss_of_sum(noise, moves[0] / facts.step, moves[1] / facts.step**2)
+    return loss_of_sum(noise, moves[0] / facts.step, moves[1] / facts.step**2, prices)
 
 
 def calibration(effort: Effort) -> Iterator[AuditFinding]:
     """Random rounds under every calibration."""
     dice = random.Random(22)
-    tight: list[calibrations.Calibration] = [
+    tight: list[calibrations.Laplace | calibrations.Gaussian] = [
         calibrations.Laplace(PureDP(1)),
         calibrations.Gaussian(ZCDP("1/8")),
-        calibrations.Gaussian(ApproxDP(1, "1e-6")),
+        *(calibrations.Gaussian(ApproxDP(1, "1e-6", each)) for each in get_args(Accounting)),
     ]
     for promised in tight:
+        prices = getattr(promised.budget, "prices", BY_RHO)
         failures, tried, nearest = [], 0, 0.0
         for _ in range(100 if effort == "quick" else 20_000):
             by_tolerance = dice.random() < 0.15
@@ -132,7 +155,7 @@ def calibration(effort: Effort) -> Iterator[AuditFinding]:
             except QueryError:
                 continue  # refused: too little noise or too much to draw exactly
             tried += 1
-            loss = _loss(terms, sums, contests, promised.unit)
+            loss = _loss(terms, sums, contests, promised.unit, prices)
             nearest = max(nearest, float(loss / terms.cost) if terms.cost else 0.0)
             if loss > terms.cost * (1 + Fraction(1, 2**30)) or (
                 not by_tolerance and terms.cost > share * promised.total
@@ -142,12 +165,16 @@ def calibration(effort: Effort) -> Iterator[AuditFinding]:
                     f"{float(terms.cost):.6g}"
                 )
         yield all_of(
-            f"{promised.describe()}: random rounds",
+            f"{promised.describe()}{_named(promised)}: random rounds",
             f"none loses more than it costs (nearest: {nearest:.4f} of it)",
             failures,
             tried,
         )
     yield from _papers()
+
+
+def _named(promised: calibrations.Laplace | calibrations.Gaussian) -> str:
+    return f", {promised.budget.accounting}" if isinstance(promised.budget, ApproxDP) else ""
 
 
 def _papers() -> Iterator[AuditFinding]:
@@ -186,61 +213,6 @@ def _papers() -> Iterator[AuditFinding]:
             )
 
 
-def conversion(effort: Effort) -> Iterator[AuditFinding]:
-    """What a ρ means in (ε, δ): the δ of exact Gaussian noise, summed, never beats the claim."""
-    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-5), (4.0, 1e-9), (0.5, 0.01)):
-        rho = rho_of(epsilon, delta)
-        variance = 1 / (2 * rho)
-        noise = DiscreteGaussian(variance)
-        reach = int(12 * noise.std)
-        stride = max(1, reach // 4000)
-        # Where one step is little, few steps stand for many: the loss is linear in k, the chance smooth.
-        lost = stride * math.fsum(
-            max(0.0, noise.pmf(k) - math.exp(epsilon) * noise.pmf(k + 1))
-            for k in range(-reach, reach + 1, stride)
-        )
-        yield exact(
-            f"ρ for ε = {epsilon:g}, δ = {delta:g}",
-            f"δ = {delta:.4g}",
-            f"δ = {lost:.4g} by Gaussian noise",
-            "any excess",
-            lost <= delta,
-        )
-        renyi = min(
-            (a - 1) * (a * float(rho) - epsilon) + (a - 1) * math.log(a - 1) - a * math.log(a)
-            for a in (1 + 10 ** (power / 500) for power in range(-1500, 2500))
-        )
-        yield exact(
-            f"ρ for ε = {epsilon:g}, δ = {delta:g}: by Rényi divergence",
-            f"δ = {delta:.6g}",
-            f"δ = {math.exp(renyi):.6g} at best",
-            "an excess of a thousandth",
-            math.exp(renyi) <= delta * 1.001 and epsilon_of(rho, delta) <= epsilon * (1 + 1e-9),
-        )
-    for epsilon_ in (Fraction(1, 2), Fraction(3)):
-        claim = cost_of_pure(epsilon_, "rho")
-        # Randomized response loses the most of all that is ε-differentially private.
-        p = math.exp(epsilon_) / (1 + math.exp(epsilon_))
-        lost = max(
-            math.log(p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)) / (a - 1) / a
-            for a in (1.01, 1.5, 2.0, 4.0)
-        )
-        yield exact(
-            f"ε = {epsilon_} in ρ",
-            f"{float(claim):.6g}",
-            f"{lost:.6g} by randomized response",
-            "any excess",
-            lost <= claim,
-        )
-    yield exact(
-        "mechanisms in ρ",
-        "ε²/8 and ε²/2",
-        f"{ExponentialMechanism(1, 1).rho()} and {PermuteAndFlip(1, 1).rho()}",
-        "any difference",
-        (ExponentialMechanism(1, 1).rho(), PermuteAndFlip(1, 1).rho()) == (Fraction(1, 8), Fraction(1, 2)),
-    )
-
-
 CHECKS = (
     Check(
         "calibration",
@@ -249,11 +221,5 @@ CHECKS = (
         "mechanisms, and must not be more than what they cost.",
         calibration,
         ("Laplace", "Gaussian", "SulqLaplace", "SulqGaussian", "Pure"),
-    ),
-    Check(
-        "conversion",
-        "What ρ means in ε and δ",
-        "The δ of exact Gaussian noise is summed, and Rényi's bound is worked out again.",
-        conversion,
     ),
 )

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from sulq.audits.costs import loss_of_sum
+from sulq.audits.costs import BY_RHO, cost_in, loss_of_sum
 from sulq.oracles.curator import Curator
+from sulq.privacy.prices import Prices
 from sulq.privacy.selection import ExponentialMechanism, Selection
 from sulq.privacy.terms import Pure
 from sulq.queries.choose import Choice
@@ -72,31 +73,35 @@ def _loss(curator: Curator, here: Sums, there: Sums, round_: Round) -> RoundLoss
     parts = [part for query in round_.queries for part in query.parts]
     both = [iter(source.sums(parts) if parts else []) for source in (here, there)]
     noises, selections = iter(terms.noises), iter(terms.selections)
+    prices = getattr(getattr(offer.calibration, "budget", None), "prices", BY_RHO)
     lost, others = 0.0, False
     for query in round_.queries:
         ones, twos = ([next(sums) for _ in query.parts] for sums in both)
         if isinstance(query, RowQuestion):
             settled, others = next(selections), True
-            lost += 0.0 if settled is None else _most(settled, offer.unit)
+            lost += 0.0 if settled is None else _most(settled, offer.unit, prices)
         elif isinstance(query, Choice):
             settled = next(selections)
             assert not isinstance(settled, Pure)
             pairs = zip(query.scores(ones, offer.scope).T, query.scores(twos, offer.scope).T, strict=True)
-            lost += sum(
+            lost += float(prices.choice if offer.unit == "rho" else 1) * sum(
                 _choice(settled, [int(x) for x in a], [int(x) for x in b], offer.unit) for a, b in pairs
             )
         else:
             for one, two in zip(ones, twos, strict=True):
                 moves = [abs(int(a) - int(b)) for a, b in zip(one, two, strict=True)]
                 squares = Fraction(sum(move * move for move in moves))
-                lost += float(loss_of_sum(next(noises), Fraction(sum(moves)), squares))
+                lost += float(loss_of_sum(next(noises), Fraction(sum(moves)), squares, prices))
     return RoundLoss(terms.cost, lost, others)
 
 
-def _most(settled: Selection | Pure, unit: str) -> float:
-    if unit == "epsilon":
-        return float(settled.epsilon)
-    return float(settled.epsilon**2 / (8 if isinstance(settled, ExponentialMechanism) else 2))
+def _most(settled: Selection | Pure, unit: str, prices: Prices) -> float:
+    """What a mechanism may lose on any two tables."""
+    if unit == "rho" and prices.concentrated and isinstance(settled, ExponentialMechanism):
+        return float(prices.choice * settled.rho())
+    if unit == "rho" and isinstance(settled, ExponentialMechanism):
+        return float(prices.choice * settled.rho(printed=True))
+    return float(cost_in(settled.epsilon, unit, prices))
 
 
 def _choice(selection: Selection | None, one: Sequence[int], two: Sequence[int], unit: str) -> float:

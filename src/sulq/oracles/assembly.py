@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, get_args
 
-from sulq.errors import QueryError
+from sulq.errors import QueryError, SulqError
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.places import Place, place_of
 from sulq.ledger.stores import is_there
 from sulq.numbers import Numeric
 from sulq.oracles.chunks import dealt
 from sulq.oracles.curator import Curator
+from sulq.privacy.budget import ApproxDP
 from sulq.privacy.calibrated import calibrated
-from sulq.privacy.calibration import Calibration
+from sulq.privacy.calibration import Calibration, Gaussian
+from sulq.privacy.prices import Accounting
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Neighbours
 from sulq.schema import Unit
@@ -43,10 +46,10 @@ def curator(
         raise QueryError(f"answering is one of {', '.join(get_args(Answering))}, not {answering!r}")
     joint = answering == "joint"
     promised = calibrated(epsilon, delta, rho, calibration, queries if joint else None, gamma)
+    path = ledger_place(source, ledger)
+    if calibration == "tight":
+        promised = as_accounted(promised, path)
     offer = replace(offered(source, promised, neighbours, truncate), interactive=interactive)
-    if ledger is None and source.files is not None:
-        ledger = source.files.ledger()
-    path = None if ledger is None or str(ledger) == IN_MEMORY else place_of(ledger)
     facts = _facts(source, offer) | ({} if interactive else {"rounds": 1})
     if path is not None and is_there(path):
         facts = _as_kept(facts, path, source.schema.unit)
@@ -82,6 +85,36 @@ def _facts(source: Sums, offer: Offer) -> dict[str, str | int]:
     if source.files is not None and source.files.table is not None:
         facts["table"] = source.files.table
     return facts
+
+
+def ledger_place(source: Sums, ledger: str | Place | None) -> Place | None:
+    """Where the ledger of a curator is; None for memory."""
+    if ledger is None and source.files is not None:
+        ledger = source.files.ledger()
+    return None if ledger is None or str(ledger) == IN_MEMORY else place_of(ledger)
+
+
+def as_accounted(promised: Calibration, path: Place | None) -> Calibration:
+    """The calibration, with the accounting that a ledger was made with if there is one.
+
+    Earlier versions accounted (ε, δ) by zCDP alone. Their ledgers go on as they began.
+
+    Args:
+        promised: the calibration.
+        path: where the ledger is, or would be; None for memory.
+    """
+    budget = getattr(promised, "budget", None)
+    if not isinstance(budget, ApproxDP) or path is None or not is_there(path):
+        return promised
+    with Ledger.read(path) as ledger:
+        total = ledger.total
+    others: tuple[Accounting, ...] = ("zcdp", "gaussian")
+    for accounting in others if total != budget.total else ():
+        with suppress(SulqError):  # one of them may not be able to keep this promise
+            former = replace(budget, accounting=accounting)
+            if former.total == total:
+                return Gaussian(former)
+    return promised
 
 
 def _as_kept(facts: dict[str, str | int], path: Place, unit: Unit | None) -> dict[str, str | int]:

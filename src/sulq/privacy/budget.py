@@ -1,22 +1,23 @@
 """How much privacy there is to spend, in exact numbers: ten tenths make one.
 
 A budget is held and charged in one unit, ε for pure differential privacy and ρ for zero-concentrated
-differential privacy (zCDP). An (ε, δ) promise is kept by spending at most the ρ that implies it.
+differential privacy (zCDP). An (ε, δ) promise is kept by spending at most a ρ that implies it, at the prices
+of `sulq.privacy.prices`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias, get_args
 
 from sulq.errors import SulqError
 from sulq.numbers import Numeric, rational
-from sulq.privacy.conversion import rho_of
+from sulq.privacy.composition import BudgetUnit
+from sulq.privacy.prices import Accounting, Prices
 from sulq.wire import entry, exact, members, reading
-
-BudgetUnit: TypeAlias = Literal["epsilon", "rho"]
 
 
 @dataclass(frozen=True, init=False)
@@ -30,7 +31,7 @@ class PureDP:
     PureDP(epsilon=Fraction(1, 2))
     >>> PureDP("1/3").describe()
     'ε = 1/3 (pure)'
-    >>> sequential([Fraction(1, 10)] * 10) == PureDP(1).total
+    >>> sum([Fraction(1, 10)] * 10) == PureDP(1).total
     True
     """
 
@@ -92,43 +93,66 @@ class ZCDP:
         """The budget as plain data; `budget_of` reads it back."""
         return {"is": "zcdp", "rho": str(self.rho)}
 
+    @property
+    def prices(self) -> Prices:
+        """What is charged for what."""
+        return Prices(self.rho)
+
 
 @dataclass(frozen=True, init=False)
 class ApproxDP:
-    """(ε, δ)-differential privacy, kept by spending no more than the largest ρ known to imply it.
+    """(ε, δ)-differential privacy, kept by spending no more than a ρ that implies it.
 
     Args:
         epsilon: ε, a positive number.
         delta: δ, a positive number less than 1. A text such as "1e-6" is exact.
+        accounting: how it is known that spending keeps the promise. "tight" accounts Gaussian noise exactly,
+            and choices cost 10 % more. "gaussian" is the best for noise alone, and choices cost 57 % more.
+            "zcdp" is the formula of Canonne, Kamath and Steinke, 2020. See `sulq.privacy.prices`.
 
     >>> promise = ApproxDP(1, 1e-6)
     >>> promise.describe()
     '(ε, δ) = (1, 1e-06)'
     >>> promise.unit, f"{float(promise.total):.4f}"
-    ('rho', '0.0244')
+    ('rho', '0.0271')
+    >>> [f"{float(ApproxDP(1, 1e-6, name).total):.4f}" for name in ("gaussian", "zcdp")]
+    ['0.0280', '0.0244']
     """
 
     epsilon: Fraction
     delta: Fraction
-    total: Fraction = field(repr=False, compare=False)
-    """The whole budget in ρ, rounded down."""
+    accounting: Accounting
 
-    def __init__(self, epsilon: Numeric, delta: Numeric) -> None:
+    def __init__(self, epsilon: Numeric, delta: Numeric, accounting: Accounting = "tight") -> None:
         object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
         object.__setattr__(self, "delta", rational("delta", delta))
-        object.__setattr__(self, "total", rho_of(self.epsilon, self.delta))
+        object.__setattr__(self, "accounting", accounting)
+        if accounting not in get_args(Accounting):
+            raise SulqError(f"accounting is one of {', '.join(get_args(Accounting))}, not {accounting!r}")
+        Prices.of(accounting, self.epsilon, self.delta)  # or a refusal
 
     @property
     def unit(self) -> BudgetUnit:
         return "rho"
+
+    @property
+    def prices(self) -> Prices:
+        """What is charged for what."""
+        return Prices.of(self.accounting, self.epsilon, self.delta)
+
+    @property
+    def total(self) -> Fraction:
+        """The whole budget in ρ, rounded down."""
+        return self.prices.total
 
     def describe(self) -> str:
         return f"(ε, δ) = ({_text(self.epsilon)}, {_text(self.delta)})"
 
     @property
     def form(self) -> dict[str, Any]:
-        """The budget as plain data; `budget_of` reads it back."""
-        return {"is": "approximate", "epsilon": str(self.epsilon), "delta": str(self.delta)}
+        """The budget as plain data; `budget_of` reads it back. Without an accounting it is "zcdp"."""
+        accounting = {} if self.accounting == "zcdp" else {"accounting": self.accounting}
+        return {"is": "approximate", "epsilon": str(self.epsilon), "delta": str(self.delta)} | accounting
 
 
 Budget: TypeAlias = PureDP | ZCDP | ApproxDP
@@ -149,7 +173,7 @@ def budget(
     >>> budget(epsilon=1)
     PureDP(epsilon=Fraction(1, 1))
     >>> budget(epsilon=1, delta="1e-6")
-    ApproxDP(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000))
+    ApproxDP(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000), accounting='tight')
     >>> budget()
     Traceback (most recent call last):
     sulq.errors.SulqError: a budget is epsilon, or rho, or epsilon and delta; got nothing
@@ -230,6 +254,12 @@ def budget_of(form: Any) -> Budget:
     with reading("a budget"):
         name = form.get("is") if isinstance(form, Mapping) else None
         names, make = entry(name, BUDGETS, "budget")
+        if name == "approximate" and "accounting" in form:
+            given = members(form, f"the budget {name!r}", ["is", *names, "accounting"])
+            if given["accounting"] not in get_args(Accounting):
+                raise SulqError(f"accounting is one of {', '.join(get_args(Accounting))}")
+            numbers = [exact(given[each], each) for each in ("epsilon", "delta")]
+            return ApproxDP(numbers[0], numbers[1], given["accounting"])
         given = members(form, f"the budget {name!r}", ["is", *names])
         return make(*[exact(given[each], each) for each in names])
 
@@ -248,38 +278,9 @@ def numbers_of(budget: Budget) -> tuple[Fraction | None, Fraction | None, Fracti
 BUDGETS: dict[str, tuple[tuple[str, ...], Callable[..., Budget]]] = {
     "pure": (("epsilon",), PureDP),
     "zcdp": (("rho",), ZCDP),
-    "approximate": (("epsilon", "delta"), ApproxDP),
+    "approximate": (("epsilon", "delta"), partial(ApproxDP, accounting="zcdp")),
 }
 """For every budget, by its name: what its form has, and what is made of that."""
-
-
-def cost_of_pure(epsilon: Fraction, unit: BudgetUnit) -> Fraction:
-    """What an ε-differentially private mechanism costs in the unit of a budget.
-
-    In ρ that is ε²/2: Bun and Steinke, "Concentrated Differential Privacy", 2016, Proposition 1.4.
-
-    >>> cost_of_pure(Fraction(1, 2), "epsilon"), cost_of_pure(Fraction(1, 2), "rho")
-    (Fraction(1, 2), Fraction(1, 8))
-    """
-    return epsilon if unit == "epsilon" else epsilon**2 / 2
-
-
-def sequential(costs: Iterable[Fraction]) -> Fraction:
-    """The cost of mechanisms that all see the same rows: the sum, in ε as in ρ.
-
-    >>> sequential([Fraction(1, 3), Fraction(1, 6)])
-    Fraction(1, 2)
-    """
-    return sum(costs, Fraction(0))
-
-
-def parallel(costs: Iterable[Fraction]) -> Fraction:
-    """The cost of mechanisms that see disjoint parts of the rows: the largest, in ε as in ρ.
-
-    >>> parallel([Fraction(1, 3), Fraction(1, 6)])
-    Fraction(1, 3)
-    """
-    return max(costs, default=Fraction(0))
 
 
 def _text(value: Fraction) -> str:

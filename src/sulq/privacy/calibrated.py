@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from sulq.errors import QueryError
 from sulq.numbers import Numeric
-from sulq.privacy.budget import PureDP, budget
+from sulq.privacy.budget import ApproxDP, PureDP, budget
 from sulq.privacy.calibration import Calibration, Gaussian, Laplace
+from sulq.privacy.prices import Accounting
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 
 
@@ -23,7 +26,8 @@ def calibrated(
         epsilon: ε of the budget, as `sulq.privacy.budget.budget` takes it.
         delta: δ of the budget.
         rho: ρ of the budget.
-        calibration: "tight", or one of the SuLQ paper's own, "sulq-gaussian" and "sulq-laplace".
+        calibration: "tight", or with δ "gaussian" or "zcdp" (see `sulq.privacy.prices`), or one of the SuLQ
+            paper's own, "sulq-gaussian" and "sulq-laplace".
         queries: how many queries there will be. The paper's own calibrations need the number beforehand.
         gamma: γ of the SuLQ paper's Theorem 4, for "sulq-gaussian"; None takes its Theorem 1.
 
@@ -32,10 +36,15 @@ def calibrated(
     """
     if gamma is not None and calibration != "sulq-gaussian":
         raise QueryError("gamma is of the SuLQ paper's Theorem 4: it goes with calibration='sulq-gaussian'")
-    if calibration == "tight":
+    if calibration in get_args(Accounting):
         if queries is not None:
             raise QueryError("a number of queries is only for the SuLQ paper's calibrations")
         given = budget(epsilon, delta, rho)
+        if isinstance(given, ApproxDP):
+            [accounting] = [each for each in get_args(Accounting) if each == calibration]
+            return Gaussian(ApproxDP(given.epsilon, given.delta, accounting))
+        if calibration != "tight":
+            raise QueryError(f"calibration={calibration!r} is for epsilon with delta: state both")
         return Laplace(given) if isinstance(given, PureDP) else Gaussian(given)
     if queries is None or epsilon is None or rho is not None:
         raise QueryError(f"{calibration} needs epsilon and the number of queries beforehand, and no rho")
@@ -44,6 +53,6 @@ def calibrated(
     if calibration == "sulq-gaussian" and delta is not None:
         return SulqGaussian(epsilon, delta, queries, gamma)
     raise QueryError(
-        "calibrations are 'tight', 'sulq-gaussian' (with delta) and 'sulq-laplace' (without), "
-        f"not {calibration!r}"
+        "calibrations are 'tight', 'gaussian', 'zcdp' and 'sulq-gaussian' (with delta), 'sulq-laplace' "
+        f"(without), not {calibration!r}"
     )

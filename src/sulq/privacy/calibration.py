@@ -25,7 +25,8 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from sulq.errors import QueryError
-from sulq.privacy.budget import ZCDP, ApproxDP, Budget, BudgetUnit, PureDP
+from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
@@ -117,8 +118,9 @@ class Laplace:
 class Gaussian:
     """ρ-zCDP, or the (ε, δ) it implies: discrete Gaussian noise and the exponential mechanism.
 
-    The exponential mechanism of parameter ε costs ε²/8; with ε = 2Δ/s that is Δ²/2s², as for a sum. What is
-    only known to be ε-differentially private costs ε²/2: four times that.
+    A round is divided as if the exponential mechanism of parameter ε cost ε²/8: with ε = 2Δ/s that is Δ²/2s²,
+    as for a sum. What is only known to be ε-differentially private counts as ε²/2: four times that. Both cost
+    a little less, so that each gets a larger ε for its part. What is charged for what, `Prices` says.
     """
 
     budget: ZCDP | ApproxDP
@@ -144,8 +146,9 @@ class Gaussian:
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
         loads = [jointly(sums, 2, lambda facts, moves: moves * (facts.weight / _size(facts)) ** 2)]
+        prices = self.budget.prices
         loads += [
-            (Fraction(_span(contest), _cheaper(contest)) * contest.weight / contest.size) ** 2
+            prices.choice * (Fraction(_span(contest), _cheaper(contest)) * contest.weight / contest.size) ** 2
             for contest in contests
         ]
         if sum(loads) == 0:
@@ -155,16 +158,13 @@ class Gaussian:
         noises = tuple(
             None
             if facts.moves2 == 0
-            else DiscreteGaussian(_up(t_squared * (_size(facts) / facts.weight / facts.step) ** 2))
+            else DiscreteGaussian(
+                _up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2))
+            )
             for facts in sums
         )
         selections = tuple(
-            _settled(
-                contest,
-                _root_down((_span(contest) * contest.weight / contest.size) ** 2 / t_squared),
-                ExponentialMechanism,
-            )
-            for contest in contests
+            _settled(contest, self._epsilon(contest, t_squared), ExponentialMechanism) for contest in contests
         )
         return Terms(cost, noises, selections)
 
@@ -174,9 +174,18 @@ class Gaussian:
 
         def rho(facts: SumFacts, moves: Fraction) -> Fraction:
             noise = scales[id(facts)]
-            return noise.rho(moves / facts.step**2) if isinstance(noise, DiscreteGaussian) else Fraction(0)
+            if not isinstance(noise, DiscreteGaussian):
+                return Fraction(0)
+            return moves / facts.step**2 / (2 * self.budget.prices.continuous(noise.variance))
 
         return Terms(_cost_up(jointly(sums, 2, rho)), noises)
+
+    def _epsilon(self, contest: Contest, t_squared: Fraction) -> Fraction:
+        """The ε of a contest's mechanism, as large as the contest's part of the cost allows."""
+        if contest.moves == 0:
+            return Fraction(0)
+        quadratic = _root_down((_span(contest) * contest.weight / contest.size) ** 2 / t_squared)
+        return _down(self.budget.prices.epsilon(quadratic, exponential=_cheaper(contest) == 2))
 
 
 def _check_unit(budget: Budget, unit: BudgetUnit) -> None:

@@ -45,8 +45,9 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
-from sulq.privacy.budget import cost_of_pure
 from sulq.privacy.coins import LARGEST_SCALE, arithmetic, decimal, exp, reaches, uniform
+from sulq.privacy.composition import cost_of_pure
+from sulq.privacy.concentrated import rho_of_exponential
 
 Scores: TypeAlias = NDArray[np.int64] | Sequence[int]
 
@@ -55,8 +56,8 @@ Scores: TypeAlias = NDArray[np.int64] | Sequence[int]
 class ExponentialMechanism:
     """Choose a candidate with probability proportional to exp(γ·score), γ = ε/2Δ, or ε/Δ if `monotone`.
 
-    Under a ρ-budget it costs a quarter of what permute-and-flip does. But how long `choose` takes depends on
-    the scores: one batch of coins if many are near the best, 1.6 on average if none is.
+    Under a ρ-budget it costs about a quarter of what permute-and-flip does. But how long `choose` takes
+    depends on the scores: one batch of coins if many are near the best, 1.6 on average if none is.
 
     Args:
         epsilon: ε.
@@ -68,8 +69,10 @@ class ExponentialMechanism:
     [0.063, 0.468, 0.468]
     >>> mechanism.choose([0, 1000, 0])
     1
-    >>> mechanism.epsilon, mechanism.rho(), mechanism.radius(beta=0.05, candidates=1000)
+    >>> mechanism.epsilon, mechanism.rho(printed=True), mechanism.radius(beta=0.05, candidates=1000)
     (Fraction(2, 1), Fraction(1, 2), 9)
+    >>> f"{float(mechanism.rho()):.4f}"
+    '0.4745'
     """
 
     epsilon: Fraction
@@ -96,15 +99,18 @@ class ExponentialMechanism:
             total = sum(biases)
             return [float(bias / total) for bias in biases]
 
-    def rho(self) -> Fraction:
-        """The ρ it costs, ε²/8: Cesar and Rogers, "Bounding, Concentrating, and Truncating", 2021.
+    def rho(self, printed: bool = False) -> Fraction:
+        """The ρ it costs: see `sulq.privacy.concentrated`.
 
-        Why: the privacy loss L = ln(P′/P) at i is γ·(the move of score i), less a constant, so it lies in an
-        interval of length γ·R = ε. Let c(t) be the logarithm of the mean of e^tL under P. Its second
+        Args:
+            printed: take ε²/8, as Cesar and Rogers, "Bounding, Concentrating, and Truncating", 2021.
+
+        Why ε²/8: the privacy loss L = ln(P′/P) at i is γ·(the move of score i), less a constant, so it lies
+        in an interval of length γ·R = ε. Let c(t) be the logarithm of the mean of e^tL under P. Its second
         derivative is the variance of L under a tilted law, at most ε²/4, and c(0) = c(1) = 0. So
         c(α) ≤ α(α − 1)·ε²/8, and the Rényi divergence of order α, c(α)/(α − 1), is at most α·ε²/8.
         """
-        return self.epsilon**2 / 8
+        return self.epsilon**2 / 8 if printed else rho_of_exponential(self.epsilon)
 
     def radius(self, beta: Numeric, candidates: int) -> int:
         """How far below the best the chosen score may be, but for a chance of `beta`."""
@@ -124,8 +130,10 @@ class PermuteAndFlip:
     [0.045, 0.477, 0.477]
     >>> mechanism.choose([0, 1000, 0])
     1
-    >>> mechanism.epsilon, mechanism.rho(), mechanism.radius(beta=0.05, candidates=1000)
+    >>> mechanism.epsilon, mechanism.rho(printed=True), mechanism.radius(beta=0.05, candidates=1000)
     (Fraction(2, 1), Fraction(2, 1), 9)
+    >>> f"{float(mechanism.rho()):.4f}"
+    '1.5232'
     """
 
     epsilon: Fraction
@@ -153,9 +161,13 @@ class PermuteAndFlip:
                 chances.append(float(bias * sum(chance / (1 + k) for k, chance in enumerate(law))))
             return chances
 
-    def rho(self) -> Fraction:
-        """The ρ it costs, ε²/2, as for any ε-differentially private mechanism."""
-        return cost_of_pure(self.epsilon, "rho")
+    def rho(self, printed: bool = False) -> Fraction:
+        """The ρ it costs, ε·tanh(ε/2), as for any ε-differentially private mechanism.
+
+        Args:
+            printed: take ε²/2, as Bun and Steinke, 2016.
+        """
+        return cost_of_pure(self.epsilon, "rho", printed)
 
     def radius(self, beta: Numeric, candidates: int) -> int:
         """How far below the best the chosen score may be, but for a chance of `beta`."""

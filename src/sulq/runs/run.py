@@ -16,13 +16,12 @@ from sulq.errors import BudgetError, SulqError
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.learners.learner import Learner
 from sulq.numbers import amount
-from sulq.oracles.assembly import offered
+from sulq.oracles.assembly import as_accounted, ledger_place, offered
 from sulq.oracles.curator import Curator
 from sulq.plans.rehearsal import Rehearsal, priced, rehearse
 from sulq.plans.watching import AskedRound, Watched
-from sulq.privacy.budget import Budget, numbers_of
-from sulq.privacy.calibrated import calibrated
-from sulq.privacy.calibration import Calibration
+from sulq.privacy.budget import Budget, PureDP, numbers_of
+from sulq.privacy.calibration import Calibration, Gaussian, Laplace
 from sulq.queries.query import Neighbours
 from sulq.runs.outcome import Outcome, RunBudget, spending
 from sulq.sources.source import Source
@@ -138,9 +137,7 @@ class Run:
         if self.budget is None:
             exact = Watched(self.source.exact(), tell)
             return self._outcome(self.learner.learn(exact, self.name), exact, None)
-        curator = self.source.curator(
-            *numbers_of(self.budget), neighbours=self.neighbours, ledger=self.ledger
-        )
+        curator = self.source.curator(self.budget, neighbours=self.neighbours, ledger=self.ledger)
         with curator.ledger:
             self._check_affordable(curator)
             watched = Watched(curator, tell)
@@ -149,13 +146,17 @@ class Run:
             except SulqError as error:
                 say_what_was_spent(error, self.name, self._spent(curator), curator.offer.unit)
                 raise
-            account = RunBudget(self.budget, self.neighbours, self._file(curator), curator.remaining)
+            # The ledger may be one that was made with another accounting.
+            kept = getattr(curator.offer.calibration, "budget", self.budget)
+            account = RunBudget(kept, self.neighbours, self._file(curator), curator.remaining)
             return self._outcome(hypothesis, watched, account)
 
     @property
     def _calibration(self) -> Calibration:
         assert self.budget is not None
-        return calibrated(*numbers_of(self.budget), "tight", None)
+        if isinstance(self.budget, PureDP):
+            return Laplace(self.budget)
+        return as_accounted(Gaussian(self.budget), ledger_place(self.source, self.ledger))
 
     def _outcome(self, hypothesis: Hypothesis, watched: Watched, account: RunBudget | None) -> Outcome:
         assert hypothesis.origin is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sulq.numbers import Numeric
-from sulq.privacy.budget import Budget, pure_epsilon, stated
+from sulq.privacy.budget import ApproxDP, Budget, pure_epsilon, stated
 from sulq.queries.query import Neighbours
 from sulq.sources.sums import Sums
 
@@ -44,7 +44,7 @@ class Doors(Sums):
         neighbours: Neighbours = "replace",
         ledger: str | Path | None = None,
         truncate: bool = False,
-        calibration: Literal["tight", "sulq-gaussian", "sulq-laplace"] = "tight",
+        calibration: Literal["tight", "gaussian", "zcdp", "sulq-gaussian", "sulq-laplace"] = "tight",
         queries: int | None = None,
         answering: Literal["joint", "chunks", "printed"] = "joint",
         gamma: Numeric | None = None,
@@ -63,8 +63,9 @@ class Doors(Sums):
                 files do not have; or an address, as "postgresql:///clinic?schema=people"; ":memory:" forgets
                 it with the process, as does any source that is not a file.
             truncate: bring answers into the range that is public, which makes them biased.
-            calibration: how noise follows from the budget; the SuLQ paper's own need the number of `queries`
-                beforehand.
+            calibration: how noise follows from the budget. For (ε, δ), "gaussian" is the best for rounds
+                without choices, and "zcdp" goes by zCDP alone; an `ApproxDP` says this too. The SuLQ paper's
+                own, "sulq-gaussian" and "sulq-laplace", need the number of `queries` beforehand.
             queries: how many queries there will be, where that must be known.
             answering: "joint" answers every query with all rows and charges rounds jointly; "chunks" deals
                 the rows to so many `queries`, each with all of the budget on rows of its own; "printed" is
@@ -82,6 +83,8 @@ class Doors(Sums):
         from sulq.oracles.assembly import curator
 
         numbers = stated(budget, epsilon, delta, rho)
+        if isinstance(budget, ApproxDP) and calibration == "tight":
+            calibration = budget.accounting
         return curator(
             self,
             *numbers,

@@ -1,0 +1,191 @@
+"""Gaussian noise beside other mechanisms: the bound, and every kind of composition held against it, exactly."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sulq.privacy.budget import ApproxDP
+from sulq.privacy.calibration import Gaussian
+from sulq.privacy.conversion import delta_of, rho_of
+from sulq.privacy.gaussian import gaussian_delta, gaussian_total
+from sulq.privacy.mixed import DEARER, line_fits, mixed_delta, mixed_total
+from sulq.privacy.noise import DiscreteGaussian
+from sulq.privacy.prices import Accounting
+from sulq.privacy.selection import ExponentialMechanism
+from sulq.privacy.terms import Contest, Pure, SumFacts
+from tests.effort import either
+
+Law = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""The chances of all outcomes on one table, and on its neighbour."""
+ONE = Fraction(1)
+GRID = [(1.0, 1e-6), (0.1, 1e-6), (10.0, 1e-6), (1.0, 1e-9), (1.0, 1e-3), (50.0, 1e-6), (1.0, 1e-100)]
+
+
+def direct(g: float, o: float, epsilon: float) -> float:
+    """E[D(ε − Y)], summed over a fine grid with D from its definition."""
+    y = g + math.sqrt(2 * g) * np.linspace(-14, 14, 1401)
+    weights = np.exp(-((y - g) ** 2) / (4 * g))
+    weights /= weights.sum()
+    return float(sum(w * at_any(o, epsilon - float(each)) for w, each in zip(weights, y, strict=True)))
+
+
+def at_any(o: float, epsilon: float) -> float:
+    """The δ of o-zCDP, also for an ε below 0."""
+    orders = np.exp(np.linspace(math.log(1e-4), math.log(1e4), 4001))
+    logs = orders * ((orders + 1) * o - epsilon) - orders * np.log1p(1 / orders) - np.log1p(orders)
+    return min(1.0, float(np.exp(logs.min())))
+
+
+@pytest.mark.parametrize(
+    ("g", "o"), [(0.02, 0.004), (0.004, 0.02), (0.0001, 0.024), (0.5, 0.1), (0.02, 2e-5)]
+)
+def test_the_bounds_enclose_the_mean(g: float, o: float) -> None:
+    low, high = mixed_delta(g, o, 1.0)
+    true = direct(g, o, 1.0)
+    assert low * 0.999 <= true <= high * 1.001
+    assert high <= low * 1.04
+    assert high <= delta_of(g + o, 1.0) * (1 + 1e-6)
+
+
+def test_the_bound_is_zcdps_without_noise_and_exact_without_the_rest() -> None:
+    assert mixed_delta(1e-9, 0.02, 1.0)[1] == pytest.approx(delta_of(0.02, 1.0), rel=0.01)
+    assert mixed_delta(0.02, 0.0, 1.0)[1] == gaussian_delta(0.02, 1.0)
+    assert mixed_delta(0.02, 2e-5, 1.0)[1] == pytest.approx(gaussian_delta(0.02, 1.0), rel=0.1)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+def test_no_point_of_the_line_exceeds_delta_and_a_longer_line_does(epsilon: float, delta: float) -> None:
+    e, d = Fraction(epsilon), Fraction(delta)
+    total, alone = mixed_total(e, d), rho_of(e, d)
+    assert alone < total < gaussian_total(e, d)
+    price = DEARER * total / alone
+
+    def worst(times: float) -> float:
+        points = [
+            (float(total) * times * (1 - t), float(total / price) * times * t)
+            for t in (0.003, 0.01, 0.03, 0.1, 0.17, 0.25, 0.4, 0.6, 0.8, 0.95)
+        ]
+        return max(mixed_delta(g, o, epsilon)[0] for g, o in points)
+
+    assert worst(1.0) <= delta
+    assert worst(1.02) > delta
+    assert line_fits(float(total), e, d)
+    assert not line_fits(float(total) * 1.02, e, d)
+
+
+def noisy(variance: Fraction, moved: int) -> Law:
+    """A sum with discrete Gaussian noise that one person moves by so many steps of its grid."""
+    law = DiscreteGaussian(variance)
+    reach = int(11 * law.std) + moved + 12
+    k = np.arange(-reach, reach + 1, dtype=float)
+    logs = -(k**2) / float(2 * variance), -((k - moved) ** 2) / float(2 * variance)
+    return tuple(np.exp(each) / np.exp(logs[0]).sum() for each in logs)  # type: ignore[return-value]
+
+
+def chosen(epsilon: Fraction, lead: float) -> Law:
+    """The exponential mechanism on two candidates, of which one person moves the difference."""
+    odds = np.array([lead + float(epsilon) / 2, lead - float(epsilon) / 2])
+    first, second = (np.array([p, 1 - p]) for p in 1 / (1 + np.exp(-odds)))
+    return first, second
+
+
+def answered(epsilon: Fraction) -> Law:
+    """Randomized response: the worst of all that is ε-differentially private."""
+    p = 1 / (1 + math.exp(-epsilon))
+    return np.array([p, 1 - p]), np.array([1 - p, p])
+
+
+def both(one: Law, other: Law) -> Law:
+    return tuple(np.outer(a, b).ravel() for a, b in zip(one, other, strict=True))  # type: ignore[return-value]
+
+
+def exact_delta(law: Law, epsilon: float) -> float:
+    return max(float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) for p, q in (law, (law[1], law[0])))
+
+
+def count(step: Fraction) -> SumFacts:
+    return SumFacts(step, 1, ONE, ONE, ONE, ONE, ONE)
+
+
+def law_of(promise: ApproxDP, kind: str, share: Fraction, dice: random.Random, step: Fraction) -> Law:
+    """What a round that gets a share of the budget can reveal at worst, by the mechanisms that it is given."""
+    calibration, cost = Gaussian(promise), share * promise.total
+    if kind == "noise":
+        [noise] = calibration.for_cost([count(step)], [], cost).noises
+        assert isinstance(noise, DiscreteGaussian)
+        return noisy(noise.variance, int(1 / step))
+    way = "pure" if kind == "pure" else "exponential"
+    [settled] = calibration.for_cost([], [Contest(1, False, 1, ONE, way)], cost).selections  # type: ignore[arg-type]
+    if isinstance(settled, Pure):
+        return answered(settled.epsilon)
+    assert isinstance(settled, ExponentialMechanism)
+    return chosen(settled.epsilon, dice.choice([0, 0.3, -0.3, 1, 2]) * float(settled.epsilon))
+
+
+@pytest.mark.parametrize("accounting", ["tight", "gaussian", "zcdp"])
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("1/4", "1e-3"), ("4", "1e-5")])
+def test_random_rounds_of_every_kind_together_keep_the_promise(
+    epsilon: str, delta: str, accounting: Accounting
+) -> None:
+    """All outcomes are enumerated: up to three rounds, noise on coarse grids and fine ones, in any order."""
+    promise, dice = ApproxDP(epsilon, delta, accounting), random.Random(7)
+    nearest = 0.0
+    for _ in range(either(20, 300)):
+        kinds = [dice.choice(["noise", "noise", "choice", "pure"]) for _ in range(dice.randint(1, 3))]
+        parts = [dice.randint(1, 20) for _ in kinds]
+        laws = []
+        for kind, part in zip(kinds, parts, strict=True):
+            step = Fraction(1, dice.choice([1, 2, 8]))
+            laws.append(law_of(promise, kind, Fraction(part, sum(parts)), dice, step))
+        if math.prod(len(each[0]) for each in laws) > 10**6:
+            continue
+        law = laws[0]
+        for other in laws[1:]:
+            law = both(law, other)
+        nearest = max(nearest, exact_delta(law, float(promise.epsilon)) / float(promise.delta))
+    assert 0.2 < nearest <= 1
+
+
+@pytest.mark.parametrize("accounting", ["tight", "gaussian"])
+def test_rounds_that_depend_on_earlier_answers_keep_the_promise(accounting: Accounting) -> None:
+    """If the first answer tells much already, what is left goes to choices, or the other way round."""
+    promise, dice = ApproxDP(1, "1e-4", accounting), random.Random(8)
+    for share in (Fraction(1, 2), Fraction(4, 5)):
+        first = law_of(promise, "noise", share, dice, Fraction(1, 2))
+        noise = law_of(promise, "noise", 1 - share, dice, Fraction(1, 2))
+        choice = law_of(promise, "choice", 1 - share, dice, ONE)
+        lost = np.log(first[0] / first[1])
+        for limit in (-0.5, 0.3, 0.6, 0.9):
+            for if_much, if_little in ((noise, choice), (choice, noise)):
+                delta = 0.0
+                for much, then in ((lost >= limit, if_much), (lost < limit, if_little)):
+                    delta += float(
+                        np.maximum(
+                            np.outer(first[0][much], then[0]) - math.e * np.outer(first[1][much], then[1]), 0
+                        ).sum()
+                    )
+                assert delta <= 1e-4
+
+
+def test_a_slightly_smaller_sigma_breaks_the_promise_of_exact_accounting() -> None:
+    promise = ApproxDP(1, "1e-6", "gaussian")
+    [noise] = Gaussian(promise).for_cost([count(Fraction(1, 64))], [], promise.total).noises
+    assert isinstance(noise, DiscreteGaussian)
+    assert exact_delta(noisy(noise.variance, 64), 1.0) <= 1e-6
+    assert exact_delta(noisy(noise.variance * Fraction(996, 1000), 64), 1.0) > 1e-6
+
+
+def test_noise_on_a_coarse_grid_needs_more_than_continuous_noise_would() -> None:
+    """At σ of about 4 steps the continuous noise's variance is not enough for integers."""
+    variance = 1 / (2 * gaussian_total(ONE, Fraction(1, 10**6)))
+    assert exact_delta(noisy(variance, 1), 1.0) > 1e-6
+    promise = ApproxDP(1, "1e-6")
+    [noise] = Gaussian(promise).for_cost([count(ONE)], [], promise.total).noises
+    assert isinstance(noise, DiscreteGaussian)
+    assert exact_delta(noisy(noise.variance, 1), 1.0) <= 1e-6

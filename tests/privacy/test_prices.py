@@ -1,0 +1,108 @@
+"""What is charged for what, by every accounting of (ε, δ)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from sulq.errors import QueryError, SulqError
+from sulq.privacy.budget import ZCDP, ApproxDP
+from sulq.privacy.calibrated import calibrated
+from sulq.privacy.calibration import Gaussian
+from sulq.privacy.conversion import rho_of
+from sulq.privacy.noise import DiscreteGaussian
+from sulq.privacy.prices import HALF_PI, Accounting, Prices
+from sulq.privacy.selection import ExponentialMechanism
+from sulq.privacy.terms import Contest, SumFacts
+
+ONE = Fraction(1)
+ALL: list[Accounting] = ["tight", "gaussian", "zcdp"]
+
+
+def inverse_normal(chance: float) -> float:
+    low, high = -40.0, 40.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.erfc(-middle / math.sqrt(2)) / 2 < chance else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
+def test_a_choice_is_told_apart_no_better_than_gaussian_noise_at_its_price(epsilon: float) -> None:
+    assert float(HALF_PI) > math.pi / 2
+    most = math.sqrt(2 * float(HALF_PI) * epsilon**2 / 8)
+    for step in range(-100, 101):
+        b = epsilon / 2 + step / 20  # the log-odds of one candidate on one of the tables
+        p, q = (1 / (1 + math.exp(-x)) for x in (b, b - epsilon))
+        assert inverse_normal(p) - inverse_normal(q) <= most * (1 + 1e-9)
+    if epsilon < 0.1:  # where the bound is met
+        corner = 1 / (1 + math.exp(-epsilon / 2))
+        assert 2 * inverse_normal(corner) > 0.999 * most
+
+
+@pytest.mark.parametrize("accounting", ALL)
+@pytest.mark.parametrize("step", [ONE, Fraction(1, 3), Fraction(1, 2**15)])
+def test_what_a_tolerance_costs_would_buy_noise_of_the_same_variance(
+    accounting: Accounting, step: Fraction
+) -> None:
+    calibration = Gaussian(ApproxDP(1, "1e-6", accounting))
+    facts = SumFacts(step, 1, ONE, ONE, ONE, ONE, ONE, tolerance=Fraction(40), beta=Fraction(1, 20))
+    terms = calibration.for_tolerances([facts])
+    again = calibration.for_cost([facts], [], terms.cost)
+    assert isinstance(terms.noises[0], DiscreteGaussian)
+    assert isinstance(again.noises[0], DiscreteGaussian)
+    assert float(again.noises[0].variance) == pytest.approx(float(terms.noises[0].variance), rel=1e-6)
+
+
+@pytest.mark.parametrize("accounting", ALL)
+def test_noise_and_choices_cost_no_less_than_their_rho(accounting: Accounting) -> None:
+    """So whatever the accounting, what is spent in all is the ρ of a zCDP promise too."""
+    calibration = Gaussian(ApproxDP(1, "1e-6", accounting))
+    facts = SumFacts(ONE, 1, ONE, ONE, ONE, ONE, ONE)
+    for share in (ONE, Fraction(1, 10), Fraction(1, 1000)):
+        terms = calibration.for_cost([facts], [Contest(1, False, 1, ONE)], share * calibration.total)
+        [noise], [settled] = terms.noises, terms.selections
+        assert isinstance(noise, DiscreteGaussian)
+        assert isinstance(settled, ExponentialMechanism)
+        assert noise.rho(1) + settled.rho() <= terms.cost
+
+
+def test_a_tight_budget_has_less_noise_and_choices_that_are_little_weaker() -> None:
+    before, now = (Gaussian(ApproxDP(1, "1e-6", name)) for name in ("zcdp", "tight"))
+    facts, contest = SumFacts(Fraction(1, 100), 1, ONE, ONE, ONE, ONE, ONE), Contest(1, False, 1, ONE)
+    noises = [each.for_cost([facts], [], each.total / 10).noises[0] for each in (before, now)]
+    choices = [each.for_cost([], [contest], each.total / 10).selections[0] for each in (before, now)]
+    stds = [noise.std for noise in noises if noise is not None]
+    assert 0.94 < stds[1] / stds[0] < 0.955
+    epsilons = [float(choice.epsilon) for choice in choices if choice is not None]
+    assert 0.95 < epsilons[1] / epsilons[0] < 0.96
+
+
+def test_zcdp_budgets_are_spent_as_before() -> None:
+    facts = SumFacts(ONE, 1, ONE, ONE, ONE, ONE, ONE)
+    [noise] = Gaussian(ZCDP("1/8")).for_cost([facts], [], Fraction(1, 8)).noises
+    assert noise == DiscreteGaussian(4)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1e-9", "1e-6"), ("1000", "1e-6"), ("1", "1e-299")])
+def test_where_floats_cannot_tell_zcdp_alone_counts(epsilon: str, delta: str) -> None:
+    promise = ApproxDP(epsilon, delta)
+    assert promise.prices == Prices(rho_of(promise.epsilon, promise.delta))
+    with pytest.raises(SulqError, match="exact Gaussian accounting takes"):
+        ApproxDP(epsilon, delta, "gaussian")
+
+
+def test_noise_too_small_to_be_rounded_is_refused_by_the_accounting_that_needs_it() -> None:
+    facts = SumFacts(ONE, 1, ONE, ONE, ONE, ONE, ONE, tolerance=ONE, beta=Fraction(1, 3))
+    with pytest.raises(QueryError, match="use calibration='tight'"):
+        Gaussian(ApproxDP(1, "1e-6", "gaussian")).for_tolerances([facts])
+    assert Gaussian(ApproxDP(1, "1e-6")).for_tolerances([facts]).cost > 0
+
+
+def test_an_accounting_is_for_epsilon_with_delta() -> None:
+    assert calibrated(1, "1e-6", None, "gaussian", None) == Gaussian(ApproxDP(1, "1e-6", "gaussian"))
+    for numbers in ((1, None, None), (None, None, 1)):
+        with pytest.raises(QueryError, match="calibration='zcdp' is for epsilon with delta"):
+            calibrated(*numbers, "zcdp", None)
