@@ -27,6 +27,7 @@ from typing import Any, Protocol
 from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget, BudgetUnit, PureDP
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.ranges import LOWEST
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
 
@@ -93,7 +94,9 @@ class Laplace:
         cost = _stated(cost)
         t = sum(loads) / cost
         noises = tuple(
-            None if facts.moves1 == 0 else DiscreteLaplace(_up(t * _size(facts) / facts.weight / facts.step))
+            None
+            if facts.moves1 == 0
+            else DiscreteLaplace(max(LOWEST, _up(t * _size(facts) / facts.weight / facts.step)))
             for facts in sums
         )
         selections = tuple(
@@ -155,7 +158,9 @@ class Gaussian:
         noises = tuple(
             None
             if facts.moves2 == 0
-            else DiscreteGaussian(_up(t_squared * (_size(facts) / facts.weight / facts.step) ** 2))
+            else DiscreteGaussian(
+                max(LOWEST**2, _up(t_squared * (_size(facts) / facts.weight / facts.step) ** 2))
+            )
             for facts in sums
         )
         selections = tuple(
