@@ -32,3 +32,8 @@ def test_the_squared_error_never_grows() -> None:
         estimate = frequencies + RNG.normal(0, 0.05, 50)
         nearer = np.square(nearest_distribution(estimate) - frequencies).sum()
         assert nearer <= np.square(estimate - frequencies).sum()
+
+
+def test_the_whole_is_kept_beside_noise_that_is_wider_by_far() -> None:
+    for scale in (1e16, 1e60, 1e300):
+        assert nearest_distribution(scale * RNG.normal(size=64), whole=100.0).sum() == pytest.approx(100)

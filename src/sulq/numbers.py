@@ -82,6 +82,22 @@ def make_rational(owner: object, name: str, most: int | None = None) -> None:
     object.__setattr__(owner, name, rational(name, getattr(owner, name), most))
 
 
+def truth(name: str, value: object) -> bool:
+    """True or False, or a refusal.
+
+    Args:
+        name: what an error calls the setting.
+        value: a bool of Python or NumPy.
+
+    >>> truth("scaled", "no")
+    Traceback (most recent call last):
+    sulq.errors.QueryError: scaled must be True or False, got 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise QueryError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def whole(
     name: str,
     value: object,

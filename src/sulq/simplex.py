@@ -26,6 +26,8 @@ def nearest_distribution(estimate: ArrayLike, whole: float = 1.0) -> NDArray[np.
     [0.625, 0.375, 0.0]
     """
     numbers = np.asarray(estimate, dtype=np.float64)
+    # The same for all changes nothing but the rounding: beside the largest number, the whole may be nothing.
+    numbers = numbers - numbers.max()
     falling = np.sort(numbers, axis=None)[::-1]
     given_up = (np.cumsum(falling) - whole) / np.arange(1, numbers.size + 1)
     staying = np.flatnonzero(falling > given_up)[-1]

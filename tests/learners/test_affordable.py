@@ -36,6 +36,28 @@ LEARNERS: list[Learner[Any]] = [
 ]
 
 
+EXTREMES: list[dict[str, Any]] = [
+    {"epsilon": "1e-12"},
+    {"epsilon": "1e-50"},
+    {"rho": "1e-50"},
+    {"epsilon": "1e15"},
+    {"epsilon": 1, "calibration": "sulq-laplace", "queries": 10**14},
+    {"epsilon": "1e-9", "delta": "1e-6", "calibration": "sulq-gaussian", "queries": 10**14},
+]
+
+
+@pytest.mark.parametrize("promise", EXTREMES, ids=lambda promise: "-".join(map(str, promise.values())))
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_noise_however_wide_stops_no_run_after_its_first_charge(
+    learner: Learner[Any], promise: dict[str, Any]
+) -> None:
+    curator = people().curator(**promise)
+    try:
+        learner.learn(curator)
+    except sulq.SulqError:
+        assert curator.spent == 0
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_a_learner_takes_its_whole_cost_or_nothing(learner: Learner[Any]) -> None:
     curator = people().curator(epsilon=10)

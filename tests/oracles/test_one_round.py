@@ -45,12 +45,26 @@ def test_a_second_round_is_refused_and_the_first_is_answered_again(make: Callabl
     [first] = oracle.ask(FIRST)
     spent = getattr(oracle, "spent", None)
     for round_, run in ((SECOND, "main"), (FIRST, "another run"), (SECOND, "another run")):
-        with pytest.raises(AdaptivityError, match=TOLD):
-            oracle.ask(round_, run)
+        for refused in (oracle.afford, oracle.ask):
+            with pytest.raises(AdaptivityError, match=TOLD):
+                refused(round_, run)
+    oracle.afford(FIRST)
     assert getattr(oracle, "spent", None) == spent
     assert [answer.value for answer in oracle.ask(FIRST)] == [first.value]
     several = make(True)
     assert len(several.ask(FIRST)) == len(several.ask(SECOND)) == 1
+    several.afford(SECOND, "another run")
+
+
+@pytest.mark.parametrize("make", ORACLES.values(), ids=ORACLES)
+def test_a_learner_of_one_round_is_refused_beforehand_if_the_round_is_gone(
+    make: Callable[[bool], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oracle = make(False)
+    oracle.ask(FIRST)
+    monkeypatch.setattr(type(oracle), "ask", lambda *_: pytest.fail("it was asked"))
+    with pytest.raises(AdaptivityError, match=TOLD):
+        sulq.Table(by=["b"], share="1/4").learn(oracle)
 
 
 @pytest.mark.parametrize("make", ORACLES.values(), ids=ORACLES)

@@ -15,7 +15,7 @@ import pytest
 
 import sulq
 import sulq.theory
-from sulq.errors import BudgetError, SulqError
+from sulq.errors import AdaptivityError, BudgetError, SulqError
 from sulq.local.device import Device
 from sulq.sources.table import TableSource
 from sulq.survey.file import SurveyFile
@@ -230,6 +230,24 @@ def test_what_devices_cannot_report_is_refused_before_anybody_is_asked(tmp_path:
     with pytest.raises(SulqError, match="'paper'"):
         oracle.ask(sulq.Round([sulq.mean("rich")], share="1/2"))
     assert oracle.collector.rounds() == []
+
+
+def test_a_survey_of_one_round_refuses_a_second_beforehand_and_after_a_restart(tmp_path: Path) -> None:
+    made = learner_survey(tmp_path, 100)
+
+    def opened() -> Collected:
+        usual = collected(made)
+        return Collected(usual.source, made.epsilon, interactive=False, collector=usual.collector, wait=0)
+
+    first, second = (sulq.Round([sulq.mean(name)], share="1/4") for name in ("rich", "married"))
+    with pytest.raises(StillOpenError):
+        opened().ask(first)
+    oracle = opened()
+    for refused in (oracle.afford, oracle.ask):
+        with pytest.raises(AdaptivityError, match="answers one round"):
+            refused(second)
+    assert not oracle.afford(first), "it is there already"
+    assert len(oracle.collector.rounds()) == 1
 
 
 def test_a_survey_with_questions_of_its_own_is_no_learners(tmp_path: Path) -> None:

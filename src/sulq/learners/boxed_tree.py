@@ -90,7 +90,7 @@ class PrintedTree:
             large = {
                 node: size
                 for node, size in zip(draft.open, sizes.tolist(), strict=True)
-                if len(draft.used(node)) < self.depth and size > least  # 2. and 3.
+                if len(draft.used(node)) < self.depth and draft.telling(node) and size > least  # 2. and 3.
             }
             if not large:
                 break
@@ -119,10 +119,10 @@ class PrintedTree:
         return [count(where=only, by=by), count(where=only, by=[*by, self.label])]
 
     def _questions(self, draft: Draft, nodes: Sequence[int]) -> dict[int, list[Query]]:
-        """N_j and N_jk of every attribute, in the nodes that have not asked about it."""
+        """N_j and N_jk of every attribute, in the nodes on whose way nothing answers it."""
         queries: dict[int, list[Query]] = {}
         for question, attribute in enumerate(draft.questions):
-            if here := [node for node in nodes if question not in draft.used(node)]:
+            if here := [node for node in nodes if question in draft.telling(node)]:
                 by, only = draft.among(here)
                 tables = ([*by, attribute], [*by, attribute, self.label])
                 queries[question] = [count(where=only, by=each) for each in tables]
@@ -130,7 +130,7 @@ class PrintedTree:
 
     def _off(self, answer: Answer, draft: Draft) -> float:
         """ε of the box, √(R·ln(1/δ)), with a δ of 5 % over all d·t² estimates of a node."""
-        rare = BETA / (sum(draft.sizes) * self.labels)
+        rare = BETA / (max(1, sum(draft.sizes)) * self.labels)
         return float(np.max(answer.deviation)) * math.sqrt(math.log(1 / rare))
 
     def _picked(
@@ -144,7 +144,7 @@ class PrintedTree:
         values: dict[int, dict[int, tuple[float, float]]] = {node: {} for node in large}
         chance = BETA / (2 * len(questions))
         for question, sizes, cells in zip(questions, answers[::2], answers[1::2], strict=True):
-            here = [node for node in large if question not in draft.used(node)]
+            here = [node for node in large if question in draft.telling(node)]
             of_value = np.reshape(sizes.value, (len(here), -1))
             of_cell = np.reshape(cells.value, (*of_value.shape, self.labels))
             off = max(float(np.max(each.radius(chance))) for each in (sizes, cells))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sulq.hypotheses.components import Components, point
 from sulq.learners.estimates import ROUND, Floats, shrunk
 from sulq.learners.learner import LATER, Learner
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, rational, truth, whole
 from sulq.queries.attributes import feature_names, in_hands, side_by_side
 from sulq.queries.node import Node
 from sulq.queries.products import gram
@@ -68,6 +68,7 @@ class SVD(Learner[Components]):
     scaled: bool = field(default=True, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Components]:
+        truth("scaled", self.scaled)
         hands = in_hands(schema, feature_names(schema, self.features))
         names = tuple(name for hand in hands for name in hand)
         norm = _checked(schema, point(names, self.scaled), len(names), self.components, self.norm)

@@ -62,6 +62,8 @@ class Conjunction(Learner[Rule]):
     keep: Keep = field(default="tight", metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Rule]:
+        if self.keep not in get_args(Keep):
+            raise QueryError(f"keep is 'tight' or 'paper', not {self.keep!r}")
         literals, label = self.literals(schema), condition(self.label, schema)
         within = self.tolerance(len(literals))
         tolerance, beta = (within, self._beta(len(literals))) if self.share is None else (None, None)
@@ -76,8 +78,6 @@ class Conjunction(Learner[Rule]):
 
         A literal of the target goes beyond what the noise may add to it with a chance of 9β/10d at most.
         """
-        if self.keep not in get_args(Keep):
-            raise QueryError(f"keep is 'tight' or 'paper', not {self.keep!r}")
         half = float(self.tolerance(literals))
         sums = law.of_totals if isinstance(law, Ratio) else law
         if self.share is None or self.keep == "paper" or not isinstance(sums, Noise):

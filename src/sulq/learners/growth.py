@@ -56,6 +56,10 @@ class Draft:
         """The questions on the way to a node."""
         return frozenset(question for question, _ in self._paths[node])
 
+    def telling(self, node: int) -> list[int]:
+        """The questions that the way to a node leaves open."""
+        return [question for question in range(len(self.questions)) if question not in self._known[node]]
+
     @property
     def unknown(self) -> list[int]:
         """The questions that would tell something in some open node."""

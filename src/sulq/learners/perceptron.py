@@ -14,7 +14,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.halfspace import Halfspace, point, score
 from sulq.hypotheses.hypothesis import words
 from sulq.learners.learner import LATER, Learner
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, rational, truth, whole
 from sulq.queries.attributes import attribute, check_beside, feature_names, looked_at
 from sulq.queries.cases import where
 from sulq.queries.expressions import Column
@@ -147,7 +147,10 @@ class Perceptron(Learner[Halfspace]):
         return label, label, ~label, None
 
     def _features(self, schema: Schema, label: Node) -> tuple[str, ...]:
-        """The columns that span the space, none of which is the label."""
+        """The columns that span the space, none of which is the label, if all settings make sense."""
+        truth("intercept", self.intercept)
+        if self.stop is not None:
+            rational("stop", self.stop)
         if self.keep not in get_args(Keep):
             raise QueryError(f"keep is 'last', 'average' or 'best', not {self.keep!r}")
         names = feature_names(schema, self.features, booleans=True, but=looked_at(label))

@@ -90,7 +90,7 @@ def given_centres(schema: Schema, names: Sequence[str], k: int, start: Sequence[
     """
     try:
         given = np.array([[float(x) for x in centre] for centre in start])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         given = np.empty(0)
     if given.shape != (k, len(names)):
         raise QueryError(

@@ -126,6 +126,7 @@ class ChunkCurator(Curator):
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """How many chunks a run takes is not known before its end, so only a second round is refused here."""
         check_single("curator", self.interactive, round_, ahead)
+        self.check_open(round_, run)
         return True
 
     def cost(self, round_: Round) -> Fraction:

@@ -186,8 +186,7 @@ class Surveyor(ABC):
         # One asker at a time: the people who were counted are still there when they are asked.
         with self._turn:
             if (run, round_.key) not in self._answered:
-                if self.rounds and not self.interactive:
-                    raise second_round(self.who)
+                self._check_open()
                 self._require(sum(survey.size for survey in surveys))
                 self._answered[run, round_.key] = sheltered(lambda: self._answers(round_, surveys))
                 self.rounds += 1
@@ -208,6 +207,7 @@ class Surveyor(ABC):
         people = self.cost(round_)
         if (run, round_.key) in self._answered:
             return False
+        self._check_open()
         if ahead.share is not None:
             people = max(people, math.floor(ahead.share * self.source.rows))
         self._require(people + sum(self.cost(other) for other in ahead.later) + math.ceil(ahead.reserve))
@@ -241,6 +241,16 @@ class Surveyor(ABC):
     @property
     def schema(self) -> Schema:
         return self.source.schema
+
+    @property
+    def _opened(self) -> int:
+        """How many rounds people were asked so far."""
+        return self.rounds
+
+    def _check_open(self) -> None:
+        """Refuse a second round, if there may be one only."""
+        if self._opened and not self.interactive:
+            raise second_round(self.who)
 
     def _require(self, people: int) -> None:
         if self._cohorts is not None:

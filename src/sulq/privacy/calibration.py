@@ -28,6 +28,7 @@ from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.ranges import LOWEST
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
 
@@ -94,7 +95,9 @@ class Laplace:
         cost = _stated(cost)
         t = sum(loads) / cost
         noises = tuple(
-            None if facts.moves1 == 0 else DiscreteLaplace(_up(t * _size(facts) / facts.weight / facts.step))
+            None
+            if facts.moves1 == 0
+            else DiscreteLaplace(max(LOWEST, _up(t * _size(facts) / facts.weight / facts.step)))
             for facts in sums
         )
         selections = tuple(
@@ -159,7 +162,7 @@ class Gaussian:
             None
             if facts.moves2 == 0
             else DiscreteGaussian(
-                _up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2))
+                max(LOWEST**2, _up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2)))
             )
             for facts in sums
         )

@@ -106,6 +106,24 @@ def geometric(scale: Fraction, size: int) -> NDArray[np.int64]:
     return (drawn.low + (drawn.high << drawn.places)).astype(np.int64)
 
 
+def wide_geometric(scale: Fraction, size: int) -> NDArray[np.int64] | NDArray[np.object_]:
+    """Draws of the same law, of any scale: whole numbers of Python, where 64 bits could be too few.
+
+    The lowest digits are coins of their own, and what is above them is geometric again.
+
+    >>> draws = wide_geometric(Fraction(2**100), 100)
+    >>> draws.dtype, 2**90 < max(draws) < 2**110
+    (dtype('O'), True)
+    """
+    if scale <= LARGEST_SCALE:
+        return geometric(scale, size)
+    places = int(scale / LARGEST_SCALE).bit_length()
+    draws = geometric(scale / 2**places, size).astype(object)
+    for i in reversed(range(places)):
+        draws = 2 * draws + toss(Coin(1, 1, 2**i / scale), size).astype(object)
+    return draws
+
+
 def reaches(scale: Fraction, marks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Whether G ≥ mark, with an independent geometric G for each mark: true with chance exp(−mark/scale).
 

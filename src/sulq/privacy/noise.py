@@ -22,10 +22,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.errors import QueryError
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric
 from sulq.privacy.coins import (
-    LARGEST_SCALE,
     Coin,
     arithmetic,
     decimal,
@@ -34,12 +32,12 @@ from sulq.privacy.coins import (
     outlives,
     random_bytes,
     toss,
+    wide_geometric,
 )
+from sulq.privacy.ranges import HIGHEST, LOWEST, checked_beta, checked_sensitivity, in_range, rounded_up
 
-# At scale 2^55 a draw leaves ±2^62 with probability below 2^-180. Below 2^-40 the noise is never seen.
-_LOWEST, _HIGHEST = Fraction(1, 2**40), LARGEST_SCALE
-
-_SMALLEST_BETA = 1e-300  # tails below it are lost in float underflow
+Draws: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
+"""Whole numbers: of Python, where the noise is so wide that 64 bits could be too few."""
 
 # The fractional digits of E drawn before comparing it with γ: one in 2^16 comparisons needs more.
 _CLOCK_DIGITS = 16
@@ -53,7 +51,7 @@ class DiscreteLaplace:
     """The law Pr[k] ∝ exp(−|k|/scale) on the integers: the geometric mechanism's noise.
 
     Args:
-        scale: a number from 2^-40 to 2^55, in units of the grid that the noise is added on.
+        scale: a number from 2^-40 to 2^400, in units of the grid that the noise is added on.
 
     >>> noise = DiscreteLaplace(scale=Fraction(7, 2))
     >>> noise.epsilon(sensitivity=1)
@@ -67,11 +65,11 @@ class DiscreteLaplace:
     scale: Fraction
 
     def __init__(self, scale: Numeric) -> None:
-        object.__setattr__(self, "scale", _in_range("scale", scale, _LOWEST, _HIGHEST))
+        object.__setattr__(self, "scale", in_range("scale", scale, LOWEST, HIGHEST))
 
-    def sample(self, size: int) -> NDArray[np.int64]:
+    def sample(self, size: int) -> Draws:
         """`size` independent draws."""
-        magnitude = 1 + geometric(self.scale, size)
+        magnitude = 1 + wide_geometric(self.scale, size)
         sign = 1 - 2 * (random_bytes(size) & 1).astype(np.int64)
         return toss(Coin(2, 1, 1 / self.scale), size) * sign * magnitude
 
@@ -81,12 +79,12 @@ class DiscreteLaplace:
         |k| and |k − Δ| differ by at most |Δ|, so one coordinate's likelihoods differ by at most
         exp(|Δ|/scale), and coordinates multiply.
         """
-        return _sensitivity(sensitivity) / self.scale
+        return checked_sensitivity(sensitivity) / self.scale
 
     @property
     def std(self) -> float:
         """The standard deviation, √(2p)/(1 − p) for p = exp(−1/scale)."""
-        with arithmetic():
+        with arithmetic(self._digits):
             p = exp(-1 / self.scale)
             return float((2 * p).sqrt() / (1 - p))
 
@@ -96,7 +94,7 @@ class DiscreteLaplace:
         >>> round(sum(DiscreteLaplace(2).pmf(k) for k in range(-100, 101)), 12)
         1.0
         """
-        with arithmetic():
+        with arithmetic(self._digits):
             p = exp(-1 / self.scale)
             return float((1 - p) / (1 + p) * exp(-abs(int(k)) / self.scale))
 
@@ -108,8 +106,8 @@ class DiscreteLaplace:
         """
         if t < 0:
             return 1.0
-        with arithmetic():
-            return _rounded_up(2 * exp(-(int(t) + 1) / self.scale) / (1 + exp(-1 / self.scale)))
+        with arithmetic(self._digits):
+            return rounded_up(2 * exp(-(int(t) + 1) / self.scale) / (1 + exp(-1 / self.scale)))
 
     def radius(self, beta: float | Fraction) -> int:
         """The smallest r with Pr[|X| > r] ≤ beta: the tail's closed form, solved for t to thirty decimals.
@@ -119,17 +117,22 @@ class DiscreteLaplace:
         >>> r, noise.tail(r) <= 0.05 < noise.tail(r - 1)
         (2996, True)
         """
-        rare = _beta(beta)
-        with arithmetic():
+        rare = checked_beta(beta)
+        with arithmetic(self._digits):
             odds = (decimal(rare) * (1 + exp(-1 / self.scale)) / 2).ln()
             return max(0, math.ceil(-odds * decimal(self.scale) - 1 + Decimal("1e-30")))
+
+    @property
+    def _digits(self) -> int:
+        """So many that 1 − exp(−1/scale) has 60, and a radius 30 after the point."""
+        return 60 + int(self.scale).bit_length() // 3
 
 
 @dataclass(frozen=True, init=False)
 class DiscreteGaussian:
     """The law Pr[k] ∝ exp(−k²/2σ²) on the integers, with σ² = `variance`.
 
-    `variance` is a number from 2^-80 to 2^108, in squared units of the grid that the noise is added on. It is
+    `variance` is a number from 2^-80 to 2^798, in squared units of the grid that the noise is added on. It is
     the parameter of the law; the law's own variance is a little smaller where σ is below 1.
 
     >>> noise = DiscreteGaussian(variance=Fraction(25, 2))
@@ -144,13 +147,13 @@ class DiscreteGaussian:
     variance: Fraction
 
     def __init__(self, variance: Numeric) -> None:
-        highest = (_HIGHEST / 2) ** 2
-        object.__setattr__(self, "variance", _in_range("variance", variance, _LOWEST**2, highest))
+        highest = (HIGHEST / 2) ** 2
+        object.__setattr__(self, "variance", in_range("variance", variance, LOWEST**2, highest))
 
-    def sample(self, size: int) -> NDArray[np.int64]:
+    def sample(self, size: int) -> Draws:
         """`size` independent draws: the first ones accepted in a sequence of proposals."""
         proposal = DiscreteLaplace(self._proposal_scale)
-        draws = np.empty(0, dtype=np.int64)
+        draws: Draws = np.empty(0, dtype=np.int64)
         while draws.size < size:
             # How many to propose depends on how many were accepted, never on which.
             proposed = proposal.sample(3 * (size - draws.size) // 2 + 8)
@@ -162,7 +165,7 @@ class DiscreteGaussian:
 
         Δ²/2σ²: Canonne, Kamath and Steinke, 2020, Theorem 14.
         """
-        return _sensitivity(squared_sensitivity) / (2 * self.variance)
+        return checked_sensitivity(squared_sensitivity) / (2 * self.variance)
 
     @property
     def std(self) -> float:
@@ -199,7 +202,7 @@ class DiscreteGaussian:
             x = math.sqrt((int(t) + Fraction(1, 2)) ** 2 / (2 * self.variance))
             return min(1.0, math.nextafter(math.erfc(x) * (1 + 2**-36), math.inf))
         with arithmetic():
-            return _rounded_up(2 * _gaussian_sum(int(t) + 1, self.variance) / _gaussian_weight(self.variance))
+            return rounded_up(2 * _gaussian_sum(int(t) + 1, self.variance) / _gaussian_weight(self.variance))
 
     def radius(self, beta: float | Fraction) -> int:
         """The smallest r with `tail(r)` ≤ beta.
@@ -209,7 +212,7 @@ class DiscreteGaussian:
         >>> r, noise.tail(r) <= 0.05 < noise.tail(r - 1)
         (1960, True)
         """
-        rare = _beta(beta)
+        rare = checked_beta(beta)
         low, high = -1, 1
         while self.tail(high) > rare:
             low, high = high, 2 * high
@@ -226,7 +229,7 @@ class DiscreteGaussian:
     def _centre(self) -> Fraction:
         return self.variance / self._proposal_scale
 
-    def _accepts(self, proposed: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _accepts(self, proposed: Draws) -> NDArray[np.bool_]:
         """Whether each proposal outlives its γ: an independent exponential variable exceeds it."""
         ticks = geometric(Fraction(2**_CLOCK_DIGITS), proposed.size)
         deadline, slack = self._deadlines(proposed)
@@ -237,7 +240,7 @@ class DiscreteGaussian:
             accepted[i] = outlives(int(ticks[i]), _CLOCK_DIGITS, gamma)
         return accepted
 
-    def _deadlines(self, proposed: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _deadlines(self, proposed: Draws) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """γ for each proposal in ticks of 2^-_CLOCK_DIGITS, and by how much it may be wrong at most."""
         centre = float(self._centre)
         unit = math.sqrt(2**_CLOCK_DIGITS / (2 * self.variance))
@@ -273,28 +276,3 @@ def _gaussian_weight(variance: Fraction) -> Decimal:
 
 
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
-
-
-def _rounded_up(probability: Decimal) -> float:
-    return min(1.0, math.nextafter(float(probability), math.inf))
-
-
-def _in_range(name: str, value: Numeric, low: Fraction, high: Fraction) -> Fraction:
-    number = rational(name, value)
-    if not low <= number <= high:
-        bounds = f"between {float(low):.3g} and {float(high):.3g}"
-        raise QueryError(f"{name} must lie {bounds} for exact noise, got {float(number):.6g}")
-    return number
-
-
-def _sensitivity(value: Fraction | int) -> Fraction:
-    if value < 0:
-        raise QueryError(f"a sensitivity is at least 0, got {value}")
-    return Fraction(value)
-
-
-def _beta(beta: float | Fraction) -> Fraction:
-    number = rational("beta", beta)
-    if float(number) < _SMALLEST_BETA or number >= 1:
-        raise QueryError(f"beta must be at least {_SMALLEST_BETA} and less than 1, got {beta}")
-    return number

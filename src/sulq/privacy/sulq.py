@@ -18,11 +18,14 @@ from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.ranges import HIGHEST, LOWEST
 from sulq.privacy.repeated import RepeatedNoise, repetitions
 from sulq.privacy.terms import Contest, SumFacts, Terms
 
 UPWARD = 1 + Fraction(1, 2**40)
 """More than the rounding of the logarithm below, and enough to make the paper's > strict."""
+WIDEST = HIGHEST / 2**80
+"""The widest noise of values in [0, 1]: one person moves a sum by far fewer than 2^80 steps of its grid."""
 NUMBER = "the number of queries T of the paper's calibrations"
 LEAST_VARIANCE = 4
 
@@ -63,6 +66,7 @@ class SulqGaussian:
         object.__setattr__(self, "delta", rational("delta", delta, below=1))
         object.__setattr__(self, "queries", whole(NUMBER, queries, 1))
         object.__setattr__(self, "gamma", None if gamma is None else rational("gamma", gamma, below=1))
+        _refuse_wide(self.variance, WIDEST**2)
         if self.variance < LEAST_VARIANCE:
             raise QueryError(
                 f"{self._theorem} of the SuLQ paper is proved for a variance R of at least {LEAST_VARIANCE}, "
@@ -136,6 +140,7 @@ class SulqLaplace:
     def __init__(self, epsilon: Numeric, queries: int) -> None:
         object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
         object.__setattr__(self, "queries", whole(NUMBER, queries, 1))
+        _refuse_wide(self.scale, WIDEST)
 
     @property
     def scale(self) -> Fraction:
@@ -172,7 +177,7 @@ class SulqLaplace:
         return _emulated(sums, self._noise)
 
     def _noise(self, steps: Fraction) -> Noise:
-        return DiscreteLaplace(self.scale * steps)
+        return DiscreteLaplace(max(LOWEST, self.scale * steps))
 
 
 def _terms(
@@ -198,6 +203,12 @@ def _repeated(facts: SumFacts, noise: Noise) -> RepeatedNoise:
     assert facts.tolerance is not None and facts.beta is not None
     chance = per_number(facts.beta, facts.width)
     return RepeatedNoise(noise, repetitions(noise, facts.tolerance / facts.step, chance))
+
+
+def _refuse_wide(noise: Fraction, most: Fraction) -> None:
+    """Refuse beforehand what would be refused in the middle of a run, where grids are fine."""
+    if noise > most:
+        raise QueryError("so many queries at so small an epsilon take noise that is too wide: ask fewer")
 
 
 def _logarithm(ratio: Fraction) -> Fraction:

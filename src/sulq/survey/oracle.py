@@ -32,7 +32,6 @@ from sulq.survey.file import SurveyFile
 from sulq.survey.kept import KeptRound
 from sulq.survey.reading import read_survey
 from sulq.talk.answers import Answer
-from sulq.talk.interaction import second_round
 from sulq.wire import check_run
 
 LOOK = 0.5
@@ -142,8 +141,7 @@ class Collected(Crowd):
         with self._turn:
             kept = self._kept(run, round_.key)
             if kept is None:
-                if self.rounds and not self.interactive:
-                    raise second_round(self.who)
+                self._check_open()
                 self._require(sum(questionnaire.people))
                 ends = None
                 if self.seconds is not None:
@@ -162,6 +160,10 @@ class Collected(Crowd):
 
     def __reduce__(self) -> NoReturn:
         raise SulqError("a survey is not copied: open the same file again, where its store is")
+
+    @property
+    def _opened(self) -> int:
+        return len(self.collector.rounds())  # also those that were opened before a restart
 
     def _dealt(self) -> Cohorts:
         return _Awaited(self.source.rows, self.collector)
