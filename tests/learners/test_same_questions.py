@@ -234,7 +234,7 @@ DIGESTS = {
     "centres, many columns": "209036788886433d",
     "components": "4e3aada48753ab53",
     "components, a norm": "cdab6d1653411c95",
-    "principal components": "2a6afc75808c5151",
+    "principal components": "26c2531216d6995b",
     "principal components, a norm": "766a855e0334c24d",
     "halfspace": "23c307419aeb66a7",
     "halfspace, last": "19fc89cce1efc986",

@@ -140,9 +140,9 @@ def _pca_options(parser: Any) -> None:
         type=float,
         metavar="LENGTH",
         help="rows further than this from the mean are shortened to it, each column's interval being scaled "
-        "to [-1, 1]; noise grows with its square (default: the root of a third of the number of columns)",
+        "to [-1, 1]; noise grows with its square (default: what a histogram of these distances asks for)",
     )
-    share_option(parser, "a tenth of it for the mean, the rest for the products of the columns")
+    share_option(parser, "three twentieths of it for the mean, most of the rest for products of columns")
 
 
 def _perceptron(options: argparse.Namespace, schema: Schema) -> Perceptron:
