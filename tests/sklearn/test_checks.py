@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sulq.sklearn
 from tests.effort import EFFORT, covering
 
-COUNTS, NUMBERED, MOMENTS = 1e10, 1e13, 1e16
+COUNTS, NUMBERED, LENGTHS, MOMENTS = 1e10, 1e13, 5e13, 1e16
 """Sums of numbers have finer steps than counts, and those of products finer ones still: epsilon must be larger for
 the noise to vanish."""
 SIDES = (-5, 5)
@@ -104,7 +104,7 @@ ESTIMATORS: list[Any] = [
     ConjunctionClassifier(epsilon=COUNTS, classes="from y"),
     SelectClassifier(epsilon=COUNTS, bounds=SIDES, classes="from y"),
     KMeans(epsilon=COUNTS, bounds=SIDES, n_clusters=3),
-    PCA(epsilon=MOMENTS, bounds=SIDES),
+    PCA(epsilon=LENGTHS, bounds=SIDES),
     TruncatedSVD(epsilon=MOMENTS, bounds=SIDES, n_components=1),
 ]
 

@@ -129,6 +129,12 @@ def test_the_weights_of_a_perceptron_are_its_coefficients() -> None:
     )
 
 
+def test_a_perceptron_takes_categories_as_they_are() -> None:
+    model = sulq.sklearn.PerceptronClassifier(epsilon=SURE, bounds=BOUNDS, classes=CLASSES).fit(X, Y)
+    assert model.coef_.shape == (1, len(model.coef_names_)) and "plan is low" in model.coef_names_
+    assert model.feature_importances_.shape == (3,) and np.mean(model.predict(X) == Y) > 0.8
+
+
 def test_a_pipeline_with_columns_of_different_kinds_is_fitted_and_scored() -> None:
     half = FunctionTransformer(lambda frame: frame / 2, feature_names_out="one-to-one")
     columns = ColumnTransformer(

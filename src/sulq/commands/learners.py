@@ -140,9 +140,9 @@ def _pca_options(parser: Any) -> None:
         type=float,
         metavar="LENGTH",
         help="rows further than this from the mean are shortened to it, each column's interval being scaled "
-        "to [-1, 1]; noise grows with its square (default: the root of a third of the number of columns)",
+        "to [-1, 1]; noise grows with its square (default: what a histogram of these distances asks for)",
     )
-    share_option(parser, "a tenth of it for the mean, the rest for the products of the columns")
+    share_option(parser, "three twentieths of it for the mean, most of the rest for products of columns")
 
 
 def _perceptron(options: argparse.Namespace, schema: Schema) -> Perceptron:
@@ -158,14 +158,14 @@ def _perceptron(options: argparse.Namespace, schema: Schema) -> Perceptron:
 
 def _perceptron_options(parser: Any) -> None:
     label_option(parser, "a boolean column, a category of two values, or a comparison")
-    features_option(parser, "numeric or boolean columns; all but the label's by default")
+    features_option(parser, "columns; all but the label's by default")
     parser.add_argument(
         "--iterations",
         type=int,
         default=Perceptron.iterations,
         metavar="N",
-        help="the most rounds (default %(default)s); each may cost an equal part, and fewer are asked, and "
-        "paid for, if there are no more mistakes to tell from noise",
+        help="the most corrections; each may cost an equal part, and fewer are asked, and paid for, if there "
+        "are no more mistakes to tell from noise (default: as many as noise lets be of use, 16 at most)",
     )
     parser.add_argument(
         "--norm",
@@ -181,7 +181,7 @@ def _perceptron_options(parser: Any) -> None:
         help="which weights to keep; where no halfspace is right of all rows, 'average' and 'best' are "
         "usually better than 'last' and cost nothing more (default %(default)s)",
     )
-    share_option(parser, "split equally among the rounds")
+    share_option(parser, "three tenths for where numbers are, the rest for corrections")
 
 
 def _conjunction(options: argparse.Namespace, schema: Schema) -> Conjunction | Select:

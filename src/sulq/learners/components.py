@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.hypotheses.components import Components, point
+from sulq.learners.coordinates import value
 from sulq.learners.estimates import ROUND, Floats, shrunk
 from sulq.learners.learner import LATER, Learner
+from sulq.learners.row_lengths import RowLengths, clear
 from sulq.numbers import Numeric, rational, truth, whole
 from sulq.queries.attributes import feature_names, in_hands, side_by_side
 from sulq.queries.node import Node
@@ -29,8 +31,8 @@ MEAN_STEPS = 2**10
 """The public mean is rounded to multiples of 1/1024, far finer than noise and exact on the features' grid."""
 COUNT_WEIGHT = Fraction(1, 10)
 """The count only scales the variances, so where it has to be paid for it gets a small part of the budget."""
-TELLING = 0.01
-"""Noise in the variances that is this small a part of them leaves the top components as they are."""
+LENGTHS = Fraction(1, 20)
+"""The part of what the mean leaves for a histogram of how far rows are from it."""
 
 
 @dataclass(frozen=True)
@@ -81,19 +83,21 @@ class SVD(Learner[Components]):
 
 @dataclass(frozen=True)
 class PCA(Learner[Components]):
-    """The principal components of the table, from two rounds: section 4.1 of the SuLQ paper.
+    """The principal components of the table: section 4.1 of the SuLQ paper.
 
-    The first round asks for the mean of the features; the second for the products of the rows minus that
-    mean, which by then is public. Whatever is off in the mean is added to the variances as its square.
+    The first round asks for the mean of the features; the last for the products of the rows minus that mean,
+    which by then is public. Whatever is off in the mean is added to the variances as its square. Unless a
+    `norm` is given, a round between them asks how far rows are from the mean.
 
     Args:
         components: how many components.
         features: numeric or boolean columns, by default all numeric ones.
         norm: rows that are further than this from the mean are brought nearer, and the sum of the absolute
-            values of their differences is kept below 4/5·√d times it. By default the noise of the first round
-            decides. Where it is large, the norm is √(d/12), half the length of a row that is uniform over its
-            public intervals, since most columns keep to a part of theirs. Where it is small, the norm is
-            longer, to shorten fewer rows; without noise 5/2·√d, which shortens none.
+            values of their differences is kept below 4/5·√d times it. By default a round between the two,
+            with a twentieth of what the mean leaves, counts how far rows are from the mean. The norm is then
+            the one at which noise and shortened rows do the least harm together; without noise no row is
+            shortened. Where noise hides how far rows are, the norm is √(d/12), half the length of a row that
+            is uniform over its public intervals, since most columns keep to a part of theirs.
         share: the part of the budget to spend.
         mean_share: the part of `share` that the first round gets.
 
@@ -117,14 +121,26 @@ class PCA(Learner[Components]):
         first, second = self._shares()
         sums, rows = yield Round([total(features(*names)), count()], first)
         centre, noise = _mean(sums, rows)
-        norm = norm or _affordable(noise * float(first / second), len(names), len(hands))
+        if norm is None and len(hands) > 1:
+            # Products of columns in several hands are estimated from sketches. Those are off by much more, in
+            # proportion to the norm and to the length that rows have, whatever the noise is.
+            norm = math.sqrt(len(names) / 5)
+        elif norm is None:
+            part, second = second * LENGTHS, second * (1 - LENGTHS)
+            lengths = RowLengths(4.0 * len(names))
+            counts = yield Round([lengths.question(features(*names) - vector(*centre))], part)
+            power = float(sums.law.power)
+            noise *= float(first / second) ** power * _growth(len(names), power)
+            norm = _affordable(lengths, counts[0], max(1.0, rows.value), noise, len(names))
         row = side_by_side([_centred(hand, centre, names, norm * part) for hand, part in _parts(hands)])
         answers = yield Round(_moments(row), second)
         return _top(self.components, schema, names, centre, answers)
 
     def most_numbers(self, schema: Schema) -> int:
         x = features(*feature_names(schema, self.features))
-        rounds = (Round([total(x), count()]), Round(_moments(clip_norm(x, 1))))
+        rounds = [Round([total(x), count()]), Round(_moments(clip_norm(x, 1)))]
+        if self.norm is None:
+            rounds.append(Round([RowLengths(1.0).question(x)]))
         return sum(numbers_of(round_, schema) for round_ in rounds)
 
     def _shares(self) -> tuple[Fraction, Fraction]:
@@ -171,21 +187,33 @@ def _mean(sums: Answer, rows: Answer) -> tuple[list[float], float]:
     return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in mean.tolist()], noise
 
 
-def _affordable(noise: float, d: int, hands: int) -> float:
-    """The norm up to which noise moves the eigenvalues by a small part of d/12 at most, but at least √(d/12).
+def _affordable(lengths: RowLengths, answer: Answer, rows: float, noise: float, d: int) -> float:
+    """To which norm to shorten rows.
 
-    `noise` is that of the mean's coordinates if they had the budget of the products. A row moves the mean's
-    sums by 2d, in the 1-norm, and those of the products by (d + 1)·norm², so under Laplace noise products
-    have noise·norm²·(d + 1)/2d, and a matrix of d² such numbers has a norm of about 2√d times that.
-
-    Where columns are in several hands, products are estimated from sketches. Those are off by much more, in
-    proportion to the norm and the length that rows have, so there the norm is √(d/5) whatever the noise is.
+    Args:
+        lengths: intervals of how far rows are from the mean.
+        answer: how many rows are in each of them.
+        rows: how many rows there are.
+        noise: by how much noise lengthens a direction of the products' average, for rows of length 1.
+        d: how many columns there are.
     """
-    if hands > 1:
-        return math.sqrt(d / 5)
-    usual, longest = d / 12, 25 * d / 4
-    each = noise * (d + 1) / (2 * d) * 2 * math.sqrt(d)
-    return math.sqrt(longest if each == 0 else min(longest, max(usual, TELLING * usual / each)))
+    counts, off = value(answer), float(np.max(answer.deviation))
+    return lengths.best(counts, off, noise * rows) if clear(off, rows) else math.sqrt(d / 12)
+
+
+def _growth(d: int, power: float) -> float:
+    """By how much noise lengthens a direction of products of rows of length 1, beside that of their sums.
+
+    Laplace noise follows the 1-norm, in which a row of features has d and the products of a row half of the
+    square of its own; Gaussian noise follows the 2-norm, with √d and 1. A matrix of d² such numbers has a
+    norm of about 2√d times one of them.
+
+    Args:
+        d: how many columns there are.
+        power: noise is inverse to the budget to this power: 1 for Laplace noise, 1/2 for Gaussian.
+    """
+    each = (ROUND**2 * d + 1) / (2 * d) if power >= 1 else 1 / math.sqrt(d)
+    return 2 * math.sqrt(d) * each
 
 
 def _top(

@@ -25,16 +25,23 @@ class Panel:
     Args:
         title: what they are.
         numbers: their names, and the numbers.
-        noise: how much of each number may be noise: those that are no larger are drawn in grey.
+        noise: how much of each number may be noise: those that are no larger are drawn in grey. One amount
+            for all numbers, or one for each.
     """
 
     title: str
     numbers: tuple[tuple[str, float], ...]
-    noise: float = 0.0
+    noise: float | tuple[float, ...] = 0.0
 
     @property
-    def by_size(self) -> list[tuple[str, float]]:
-        return sorted(self.numbers, key=lambda pair: -abs(pair[1]))
+    def by_size(self) -> list[tuple[str, float, bool]]:
+        """The names and numbers, the largest first, and whether each is within its noise."""
+        noises = self.noise if isinstance(self.noise, tuple) else (self.noise,) * len(self.numbers)
+        each = [
+            (name, number, drowned(number, noise))
+            for (name, number), noise in zip(self.numbers, noises, strict=True)
+        ]
+        return sorted(each, key=lambda one: -abs(one[1]))
 
 
 def picture(title: str, panels: Sequence[Panel], most: int | None = None, note: str = "") -> str:
@@ -50,7 +57,7 @@ def picture(title: str, panels: Sequence[Panel], most: int | None = None, note: 
         pair = [_panel(panel, most, _longest(panels), room) for panel in panels[start : start + 2]]
         drawn += [svg.group(body, place * (wide + BETWEEN), top) for place, (body, _) in enumerate(pair)]
         top += max(height for _, height in pair) + BETWEEN / 2
-    if any(drowned(number, panel.noise) for panel in panels for _, number in panel.numbers):
+    if any(quiet for panel in panels for _, _, quiet in panel.by_size):
         note = f"{note} · grey: within the noise".removeprefix(" · ")
     width = wide if len(panels) == 1 else 2 * wide + BETWEEN
     return svg.document(title, drawn, width, top - BETWEEN / 2, note)
@@ -65,11 +72,11 @@ def _panel(panel: Panel, most: int | None, longest: float, room: float) -> tuple
     shown = panel.by_size[:most]
     zero, y = room + HALF + 50, 26.0
     drawn = [svg.text(0, 8, panel.title, weight="bold")]
-    for name, number in shown:
+    for name, number, quiet in shown:
         length = HALF * number / longest
         hue, anchor, space = (NEGATIVE, "end", -5) if number < 0 else (POSITIVE, "start", 5)
         ink = svg.INK
-        if drowned(number, panel.noise):
+        if quiet:
             hue, ink = svg.FAINT, svg.QUIET
         drawn += [
             svg.text(0, y + ROW / 2, name, room=room, fill=ink),
@@ -80,7 +87,7 @@ def _panel(panel: Panel, most: int | None, longest: float, room: float) -> tuple
     drawn.append(svg.line(zero, 26, zero, y, svg.QUIET))
     rest = panel.by_size[len(shown) :]
     if rest:
-        all_of_them = svg.hint(", ".join(f"{name} {_signed(number)}" for name, number in rest))
+        all_of_them = svg.hint(", ".join(f"{name} {_signed(number)}" for name, number, _ in rest))
         drawn.append(svg.group([all_of_them, svg.aside(0, y + ROW / 2, _summary(rest))]))
         y += ROW
     return drawn, y
@@ -101,12 +108,12 @@ def drawing(panels: Sequence[Panel], most: int | None = None) -> RenderableType:
     for panel in panels:
         shown = panel.by_size[:most]
         table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-        for name, number in shown:
+        for name, number, quiet in shown:
             bar = blocks(abs(number) / _longest(panels), CELLS)
             mirrored = bar.rstrip()[::-1].translate(MIRROR).rjust(CELLS)
             left, right = (mirrored, " " * CELLS) if number < 0 else (" " * CELLS, bar)
             both = Text(left, NEGATIVE).append("│", "dim").append(right, POSITIVE)
-            quiet, figure = drowned(number, panel.noise), _signed(number)
+            figure = _signed(number)
             style = "dim" if quiet else ""
             table.add_row(
                 Text(svg.short(name, 30), style), both, Text(f"[{figure}]" if quiet else figure, style)
@@ -131,5 +138,5 @@ def _signed(number: float) -> str:
     return f"{number:+,.2f}".replace("-", "−")
 
 
-def _summary(rest: Sequence[tuple[str, float]]) -> str:
+def _summary(rest: Sequence[tuple[str, float, bool]]) -> str:
     return f"{len(rest)} more, none above {abs(rest[0][1]):.2f}"

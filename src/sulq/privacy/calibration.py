@@ -162,7 +162,10 @@ class Gaussian:
             None
             if facts.moves2 == 0
             else DiscreteGaussian(
-                max(LOWEST**2, _up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2)))
+                max(
+                    LOWEST**2,
+                    _up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2)),
+                )
             )
             for facts in sums
         )

@@ -117,6 +117,7 @@ def feature_names(
     given: Sequence[str] | None,
     *,
     booleans: bool = False,
+    categories: bool = False,
     but: Collection[str] = (),
 ) -> tuple[str, ...]:
     """The columns that make up a feature vector, or a refusal.
@@ -127,6 +128,7 @@ def feature_names(
         schema: what is public about the columns.
         given: numeric or boolean columns that can vary; None for all numeric ones whose bounds differ.
         booleans: whether None stands for the boolean columns too.
+        categories: whether categories are features too, named or not.
         but: columns that None does not stand for.
 
     >>> schema = Schema({"age": Integer(0, 120), "sick": Boolean(), "sex": Category(["f", "m"])})
@@ -134,18 +136,19 @@ def feature_names(
     (('age',), ('sick',))
     """
     if given is None:
-        kinds = (Real, Integer, Boolean) if booleans else (Real, Integer)
+        kinds = (Real, Integer, *[Boolean] * booleans, *[Category] * categories)
         known = [name for name in schema.attributes if name not in but and isinstance(schema[name], kinds)]
         names = tuple(name for name in known if _can_vary(schema, name))
     else:
         names = column_names(distinct(schema, given), schema)
         for name in names:
-            if isinstance(schema[name], Category):
+            if isinstance(schema[name], Category) and not categories:
                 raise QueryError(f"column {name!r} is a category: features are numeric or boolean")
             if not _can_vary(schema, name):
                 raise QueryError(f"column {name!r} cannot vary, its bounds are equal: leave it out")
     if not names:
-        raise QueryError("there are no features: name numeric or boolean columns")
+        kinds_named = "columns that can vary" if categories else "numeric or boolean columns"
+        raise QueryError(f"there are no features: name {kinds_named}")
     return names
 
 
@@ -160,6 +163,9 @@ def interval(schema: Schema, name: str) -> tuple[float, float]:
 
 
 def _can_vary(schema: Schema, name: str) -> bool:
+    kind = schema[name]
+    if isinstance(kind, Category):
+        return len(kind.levels) > 1
     low, high = interval(schema, name)
     return low < high
 

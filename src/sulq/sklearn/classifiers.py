@@ -10,7 +10,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from sulq.hypotheses.halfspace import score
 from sulq.learners.id3 import ID3
 from sulq.learners.learner import Learner
 from sulq.learners.perceptron import Perceptron
@@ -169,7 +168,7 @@ class PerceptronClassifier(BinaryClassifier):
         schema: instead of bounds, anything `sulq.open` takes for a schema.
         classes: the two labels that a row could have, or "from y", as `sulq.sklearn` says.
         ledger: a file that remembers what was spent; by default each fit has a ledger in memory.
-        iterations: how many rounds at most.
+        iterations: how many corrections at most; by default noise decides.
         norm: rows longer than this are shortened to it before they are summed.
         keep: which halfspace to return: "last", "average" or "best", as in `sulq.Perceptron`.
 
@@ -209,11 +208,14 @@ class PerceptronClassifier(BinaryClassifier):
         self.keep = keep
 
     @property
+    def coef_names_(self) -> list[str]:
+        """What the coefficients belong to: columns, and values of categories."""
+        return list(self.hypothesis_.names)
+
+    @property
     def coef_(self) -> NDArray[np.float64]:
-        """The weight of each column, in a single row, with the column's bounds scaled to [−1, 1]."""
-        learned = self.hypothesis_
-        weights = dict(zip(learned.features, learned.weights, strict=True))
-        return np.array([[weights.get(name, 0.0) for name in self._names]])
+        """The weights, in a single row, with the bounds of a number scaled to [−1, 1]."""
+        return np.array([self.hypothesis_.weights])
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -222,14 +224,16 @@ class PerceptronClassifier(BinaryClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The size of each column's weight, as a part of all."""
-        return parts(dict(zip(self._names, np.abs(self.coef_[0]).tolist(), strict=True)), self._names)
+        """The size of each column's weight, or of a category's largest one, as a part of all."""
+        learned, sizes = self.hypothesis_, dict[str, float]()
+        for (name, _), weight in zip(learned.weighed, learned.weights, strict=True):
+            sizes[name] = max(sizes.get(name, 0.0), abs(weight))
+        return parts(sizes, self._names)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """How far on the side of the second class a row is, with every feature scaled to [−1, 1]."""
         frame = self._frame(X)
-        learned = self.hypothesis_
-        return self._values(score(learned.features, (*learned.weights, learned.intercept)), frame)
+        return self._values(self.hypothesis_.margin, frame)
 
     def _learner(self, features: list[str], label: str) -> Perceptron:
         return Perceptron(label, features, **self._settings("iterations", "norm", "keep"))
