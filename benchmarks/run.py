@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import additive
+import audits
 import beyond
 import cliffs
 import clusters
@@ -58,6 +59,7 @@ LEARNERS = {
     "kmeans": clusters.kmeans,
     "components": clusters.components,
     "eigenvectors": eigenvectors,
+    "audits": audits.section,
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
     "linear": linear.section,
