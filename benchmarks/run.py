@@ -9,6 +9,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,7 @@ LEARNERS = {
     "linear": linear.section,
     "defaults": defaults.section,
 }
-SECTIONS = {
+SECTIONS: dict[str, Callable[[], str]] = {
     "sums": sums.section,
     "cliffs": cliffs.section,
     "growth": growth.section,
