@@ -154,7 +154,7 @@ def _system(rank: int, number: int) -> Words:
 def _compiled() -> Any:
     DATA.mkdir(exist_ok=True)
     library = DATA / "m4ri.so"
-    command = ["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, HERE / "m4ri.c"]
+    command = ["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", str(library), str(HERE / "m4ri.c")]
     subprocess.run(command, check=True)
     loaded = ctypes.CDLL(str(library))
     loaded.eliminate.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long, ctypes.c_long]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ FORMS = {
 }
 HALVES = NAMES[: WIDTH // 2], NAMES[WIDTH // 2 :]
 CENTRES = np.random.default_rng(0).uniform(-1, 1, (2, WIDTH)).tolist()
-VALUES: Mapping[str, tuple[Node, Node]] = {
+VALUES: Mapping[str, tuple[Node, ...]] = {
     "gram(features)": (sulq.gram(sulq.features(*NAMES)), sulq.gram(sulq.features(*NAMES[::-1]))),
     "gram(clip_norm)": (
         sulq.gram(sulq.features(*NAMES, norm=1)),
@@ -115,7 +116,7 @@ MOVED = sulq.vector(
 BINNED = [sulq.bins(name, np.linspace(-100, 100, 33)[1:-1].tolist()) for name in NAMES[:6]]
 PAIRS = [sulq.count(by=list(pair)) for pair in combinations(BINNED, 2)]
 EFFECTS = np.random.default_rng(1).uniform(-1, 1, (len(BINNED), 32)).tolist()
-SCORE = sum(sulq.lookup(each, effect) for each, effect in zip(BINNED, EFFECTS, strict=True)) + 0.25
+SCORE: Any = sum(sulq.lookup(each, effect) for each, effect in zip(BINNED, EFFECTS, strict=True)) + 0.25
 RESIDUAL = LABEL - sulq.logistic(SCORE)
 LEARNERS: Mapping[str, tuple[Sequence[Query], Sequence[Query], str | None]] = {
     "Perceptron: the sum of corrections, to the sum of rows": (MISTAKES, [sulq.total(ROW)], None),
@@ -338,7 +339,10 @@ def section(rows: int = 1_000_000, repetitions: int = 5) -> str:
         lines.append([name, f"{alone * 1e9 / rows:.1f}", *cells])
         say(f"{name}: {', '.join(cells)}")
     learners = [[name, cell(name, *rounds)] for name, rounds in LEARNERS.items()]
-    users = [[name, cell(name, *map(_several, rounds), None)] for name, rounds in USERS.items()]
+    users = [
+        [name, cell(name, _several(written), _several(plain), None)]
+        for name, (written, plain) in USERS.items()
+    ]
     verdict = f"Lost: {'; '.join(lost)}." if lost else "No cell is lost."
     return "\n".join(
         [
@@ -371,10 +375,10 @@ def _several(queries: Query | Sequence[Query]) -> Sequence[Query]:
 
 def _people(rows: int) -> Source:
     rng = np.random.default_rng(0)
-    columns = {name: rng.uniform(-100, 100, rows) for name in NAMES}
+    columns: dict[str, Any] = {name: rng.uniform(-100, 100, rows) for name in NAMES}
     columns |= {name: rng.integers(0, size, rows) for name, size in CODES.items()}
     columns |= {name: rng.random(rows) < 0.5 for name in FLAGS}
-    kinds = {name: sulq.Real(-100, 100) for name in NAMES}
+    kinds: dict[str, Any] = {name: sulq.Real(-100, 100) for name in NAMES}
     kinds |= {name: sulq.Integer(0, size - 1) for name, size in CODES.items()}
     kinds |= {name: sulq.Boolean() for name in FLAGS}
     towns = [f"town {i}" for i in range(12)]

@@ -136,7 +136,7 @@ class DataSet:
 
     @property
     def truth(self) -> NDArray[np.str_]:
-        return self.rows[self.label].astype(str).to_numpy(dtype=str)
+        return np.asarray(self.rows[self.label].astype(str), dtype=str)
 
     def scaled(self) -> Floats:
         """The numeric and boolean columns, each with its public interval scaled to [−1, 1]."""
@@ -223,7 +223,7 @@ def census_numbers() -> DataSet | None:
         return None
     kinds = {name: kind for name, kind in adult.schema.items() if name in [*adult.numeric, "income"]}
     rows = adult.rows.assign(male=adult.rows["sex"] == "Male")
-    return DataSet(rows, sulq.Schema({"male": sulq.Boolean()} | kinds), "income")
+    return DataSet(rows, sulq.Schema({"male": sulq.Boolean(), **kinds}), "income")
 
 
 def separable(rows: int = 20_000, columns: int = 5, margin: float = 0.1, seed: int = 0) -> DataSet:
@@ -249,4 +249,4 @@ def _bundled(name: str) -> DataSet:
 def _places(column: pd.Series, kind: sulq.Category) -> NDArray[np.intp]:
     place = {level: i for i, level in enumerate(kind.levels)}
     unknown = place[kind.missing] if kind.missing is not None else len(kind.levels) - 1
-    return column.map(place).fillna(unknown).to_numpy(dtype=np.intp)
+    return np.asarray(column.map(place).fillna(unknown), dtype=np.intp)

@@ -159,7 +159,8 @@ def cluster() -> Iterator[Any]:
 def _passes(
     opened: Callable[[], Any], round_: sulq.Round, repetitions: int
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    firsts, laters = [], []
+    firsts: list[tuple[float, float]] = []
+    laters: list[tuple[float, float]] = []
     for _ in range(repetitions):
         source = opened()
         for costs in (firsts, laters, laters):

@@ -39,7 +39,8 @@ TREE_GOALS = {
 
 def trees() -> str:
     """Decision trees: accuracy on rows not learned from."""
-    shown, lost, exact, drawn = [], [], [], {}
+    shown, lost, drawn = [], [], {}
+    exact: list[list[Any]] = []
     for name in ("adult", "mushroom", "car", "wdbc"):
         data = load(name)
         if data is None:

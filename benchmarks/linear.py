@@ -45,7 +45,7 @@ class Task:
 
     @property
     def truth(self) -> Floats:
-        return self.data.rows[self.target].to_numpy(dtype=float)
+        return np.asarray(self.data.rows[self.target], dtype=float)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -184,8 +184,10 @@ def _task(task: Task, lost: list[str]) -> list[str]:
 def _shown(cell: Cell) -> str:
     if not cell.values:
         return cell.why
-    number = (lambda x: f"{x:.4f}") if cell.mean > -10 else (lambda x: f"{x:.1g}")
-    return f"{number(cell.mean)} ± {number(cell.error)} (worst {number(min(cell.values))})"
+    mean, error, worst = (
+        f"{x:.4f}" if cell.mean > -10 else f"{x:.1g}" for x in (cell.mean, cell.error, min(cell.values))
+    )
+    return f"{mean} ± {error} (worst {worst})"
 
 
 def _held(ratios: list[float]) -> str:
@@ -209,7 +211,7 @@ def _learned(
     model, truth = next(noisy), next(clean)
     while isinstance(model, sulq.Round):
         answers = curator.ask(model)
-        look = all(query.statistic == "count" for query in model.queries)
+        look = all(getattr(query, "statistic", None) == "count" for query in model.queries)
         # Their questions differ once the first gradients do, so each is asked its own.
         also = answers if look else exact.ask(truth)
         model, truth = _sent(noisy, answers), _sent(clean, also)

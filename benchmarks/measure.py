@@ -94,7 +94,7 @@ def table(head: Sequence[str], lines: Sequence[Sequence[object]]) -> list[str]:
 def masks(data: DataSet) -> NDArray[np.bool_]:
     """Which rows to learn from: the data set's own split if it has one, else a random 70 % for each repetition."""
     if "split" in data.rows:
-        return (data.rows["split"] == "train").to_numpy()[None]
+        return np.asarray(data.rows["split"] == "train")[None]
     return np.array([np.random.default_rng(r).random(len(data.rows)) < 0.7 for r in range(REPETITIONS)])
 
 

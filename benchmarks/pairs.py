@@ -115,7 +115,7 @@ def _codes(data: DataSet, column: PairsColumn, rows: pd.DataFrame) -> NDArray[np
     if isinstance(kind, sulq.Category):
         codes = pd.Categorical(rows[column.name], categories=list(kind.levels)).codes.astype(np.int64)
         return np.where(codes < 0, len(kind.levels) - 1, codes)
-    return np.searchsorted(column.edges, rows[column.name], side="right")
+    return np.asarray(np.searchsorted(column.edges, rows[column.name], side="right"))
 
 
 def _measured(data: DataSet, release: PairsRelease, rows: pd.DataFrame, others: pd.DataFrame) -> list[float]:
@@ -156,9 +156,11 @@ def _places(data: DataSet, name: str, rows: pd.DataFrame, drawn: pd.DataFrame) -
     if isinstance(kind, sulq.Category):
         given = [pd.Categorical(each[name], categories=list(kind.levels)).codes for each in (rows, drawn)]
         unknown = len(kind.levels) - 1  # the last level is for what is missing
-        return (*(np.where(codes < 0, unknown, codes).astype(np.int64) for codes in given), len(kind.levels))
+        real, made = (np.where(codes < 0, unknown, codes).astype(np.int64) for codes in given)
+        return real, made, len(kind.levels)
     edges = _cuts(rows[name].to_numpy())
-    return (*(np.searchsorted(edges, each[name], side="right") for each in (rows, drawn)), len(edges) + 1)
+    real, made = (np.searchsorted(edges, each[name], side="right") for each in (rows, drawn))
+    return real, made, len(edges) + 1
 
 
 def _cuts(values: NDArray[np.float64]) -> NDArray[np.float64]:

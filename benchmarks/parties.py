@@ -33,7 +33,8 @@ def points(rows: int, kind: str, seed: int) -> np.ndarray[Any, Any]:
 
 
 def sources(columns: np.ndarray[Any, Any]) -> list[sulq.Source]:
-    rng, opened = np.random.default_rng(3), []
+    rng = np.random.default_rng(3)
+    opened: list[sulq.Source] = []
     for hand in HANDS:
         order = rng.permutation(len(columns))
         rows = {"id": order} | {name: columns[order, int(name[1])] for name in hand}

@@ -95,7 +95,7 @@ def _ours(
 ) -> tuple[tuple[Cell, Cell], str]:
     source = sulq.open({column: values}, {column: sulq.Integer(0, high)})
     learner, truth = sulq.Table(quantiles={column: list(levels)}), _truth(values, levels)
-    inside = []
+    inside: list[bool] = []
 
     def run(_: Values) -> list[float]:
         learned = learner.learn(source.curator(epsilon=epsilon))
@@ -109,20 +109,24 @@ def _ours(
 def _choices(values: Values, high: int, epsilon: str, levels: Sequence[float]) -> list[Quantiles]:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int), size=len(values)), dp.symmetric_distance()
-    settings = []
+    settings: list[Quantiles] = []
     for candidates in _grids(high):
         made = functools.partial(dp.m.make_private_quantile, *space, dp.max_divergence(), candidates)
         # The ε of a mechanism is inverse to its scale; the last bits are left to spare.
         most = float(epsilon) / len(levels) * (1 - 1e-9)
-        each = [made(level, made(level, 1.0).map(2) / most) for level in levels]
+        each: list[Any] = [made(level, made(level, 1.0).map(2) / most) for level in levels]
         assert all(one.map(2) <= float(epsilon) / len(levels) for one in each)
-        settings.append(lambda rows, each=each: [float(one(rows.tolist())) for one in each])
+        settings.append(functools.partial(_chosen, each))
     return settings
+
+
+def _chosen(each: list[Any], rows: Values) -> list[float]:
+    return [float(one(rows.tolist())) for one in each]
 
 
 def _trees(values: Values, high: int, epsilon: str, levels: Sequence[float]) -> list[Quantiles]:
     dp.enable_features("contrib")
-    settings = []
+    settings: list[Quantiles] = []
     for candidates in _grids(high):
         edges = [*candidates[1:]]
         leaves, branches = len(edges) + 1, dp.t.choose_branching_factor(len(values))
@@ -139,12 +143,12 @@ def _trees(values: Values, high: int, epsilon: str, levels: Sequence[float]) -> 
         agreed = dp.t.make_consistent_b_ary_tree(branches)
         ends = [*(float(x) for x in candidates), float(high + 1)]
         found = dp.t.make_quantiles_from_counts(ends, list(levels), interpolation="linear", TA=float)
-        settings.append(
-            lambda rows, noisy=noisy, agreed=agreed, found=found, leaves=leaves: [
-                float(math.floor(x)) for x in found(agreed(noisy(rows.tolist()))[:leaves])
-            ]
-        )
+        settings.append(functools.partial(_counted, noisy, agreed, found, leaves))
     return settings
+
+
+def _counted(noisy: Any, agreed: Any, found: Any, leaves: int, rows: Values) -> list[float]:
+    return [float(math.floor(x)) for x in found(agreed(noisy(rows.tolist()))[:leaves])]
 
 
 def _grids(high: int) -> list[list[int]]:

@@ -9,11 +9,13 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 import additive
+import audits
 import beyond
 import cliffs
 import clusters
@@ -58,12 +60,13 @@ LEARNERS = {
     "kmeans": clusters.kmeans,
     "components": clusters.components,
     "eigenvectors": eigenvectors,
+    "audits": audits.section,
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
     "linear": linear.section,
     "defaults": defaults.section,
 }
-SECTIONS = {
+SECTIONS: dict[str, Callable[[], str]] = {
     "sums": sums.section,
     "cliffs": cliffs.section,
     "growth": growth.section,

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,8 @@ def _own(scales: Sequence[int], batches: Sequence[int], seconds: float) -> Itera
         samplers: list[tuple[str, str, str, Sampler]] = [
             ("Laplace", OWN, EXACT, laplace.sample),
             ("Gaussian", OWN, EXACT, gaussian.sample),
-            ("Laplace", "NumPy, not discrete", FLOATING, lambda size, s=scale: rng.laplace(0, s, size)),
-            ("Gaussian", "NumPy, not discrete", FLOATING, lambda size, s=scale: rng.normal(0, s, size)),
+            ("Laplace", "NumPy, not discrete", FLOATING, partial(rng.laplace, 0, scale)),
+            ("Gaussian", "NumPy, not discrete", FLOATING, partial(rng.normal, 0, scale)),
         ]
         for law, name, arithmetic, sample in samplers:
             say("samplers,", name, law, scale)
@@ -87,7 +88,10 @@ def _peers(scales: Sequence[int], batches: Sequence[int], seconds: float) -> lis
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
     told: list[list[Any]] = json.loads(done.stdout)
-    return [Line(*facts, Cell(tuple(rates))) for *facts, rates in told]
+    return [
+        Line(law, name, arithmetic, scale, batch, Cell(tuple(rates)))
+        for law, name, arithmetic, scale, batch, rates in told
+    ]
 
 
 def _table(measured: Sequence[Line], batches: Sequence[int]) -> list[str]:

@@ -94,7 +94,8 @@ def _in_turns() -> dict[int, tuple[Cost, Cost]]:
         for clients in (1, CLIENTS):
             turns: tuple[list[Cost], list[Cost]] = ([], [])
             for turn in range(TURNS + 1):
-                for place, asker in enumerate((program, service)):
+                askers: tuple[Any, Any] = (program, service)
+                for place, asker in enumerate(askers):
                     turns[place].append(asker.ask(clients, ROUNDS, f"{clients} at once {turn}"))
             costs[clients] = (
                 Cost.median_of(turns[0][1:]),

@@ -82,7 +82,8 @@ def times(what: str, rows: int, repetitions: int) -> dict[str, float]:
         connection.execute(scan_sql).fetchall()
 
     def passes(memory: str | None) -> tuple[list[float], list[float]]:
-        firsts, laters = [], []
+        firsts: list[float] = []
+        laters: list[float] = []
         for _ in range(repetitions):
             source = sulq.open(path, schema, threads=THREADS, memory=memory)
             for ratios in (firsts, laters, laters):

@@ -156,7 +156,7 @@ def measured(name: str, repetitions: int, epsilons: Sequence[str]) -> dict[tuple
 
 def _judged(task: Task, model: str, epsilon: str, source: Any, test: pd.DataFrame) -> float:
     if model == "adversary":
-        return (
+        return float(
             1 - sulq.theory.worst_answers(task.stating, source, lambda h: 1 - task.judge(h, test), tries=5)[0]
         )
     if model == "exact":

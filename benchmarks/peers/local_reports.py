@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def pure_ldp(k: int, epsilon: float) -> Iterator[tuple[str, Protocol]]:
             name,
             protocol(
                 UEClient(epsilon, k, use_oue=optimised, index_mapper=same),
-                lambda optimised=optimised: UEServer(epsilon, k, use_oue=optimised, index_mapper=same),
+                partial(UEServer, epsilon, k, use_oue=optimised, index_mapper=same),
             ),
         )
     yield (

@@ -6,11 +6,11 @@ This module is long because each kind explains all of its rules, also those that
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sulq.errors import SchemaError
 
@@ -172,6 +172,18 @@ class Category(Settings):
     trim: bool = field(default=False, kw_only=True)
     fold_case: bool = field(default=False, kw_only=True)
     aliases: Mapping[str, str] | tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
+
+    if TYPE_CHECKING:
+        # What is given may be a list and have numbers in it. What is kept are texts, in a tuple.
+        def __init__(
+            self,
+            values: Iterable[str | float],
+            missing: str | float | None = None,
+            *,
+            trim: bool = False,
+            fold_case: bool = False,
+            aliases: Mapping[str, str] | tuple[tuple[str, str], ...] = (),
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if isinstance(self.values, str) or not hasattr(self.values, "__iter__"):

@@ -20,7 +20,7 @@ from sulq.dates import Date
 from sulq.delimited import DELIMITERS, Csv
 from sulq.errors import SchemaError
 from sulq.faces import columns_grid, face
-from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, drops, fill, text
+from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, Settings, drops, fill, text
 from sulq.numbers import whole
 from sulq.wire import digest, encodable
 
@@ -93,9 +93,12 @@ class Schema(Mapping[str, Kind]):
     True
     """
 
-    def __init__(self, columns: Mapping[str, Kind], unit: Unit | None = None, csv: Csv | None = None) -> None:
+    def __init__(
+        self, columns: Mapping[str, Settings], unit: Unit | None = None, csv: Csv | None = None
+    ) -> None:
         if not columns:
             raise SchemaError("a schema needs at least one column")
+        self._columns: dict[str, Kind] = {}
         for name, kind in columns.items():
             if not isinstance(name, str) or not name:
                 raise SchemaError(f"a column's name must be a non-empty text, not {name!r}")
@@ -103,7 +106,7 @@ class Schema(Mapping[str, Kind]):
                 raise SchemaError(
                     f"column {name!r} must be Real, Integer, Category, Boolean or Date, not {kind!r}"
                 )
-        self._columns = dict(columns)
+            self._columns[name] = kind
         self.unit = unit
         self.csv = None if csv == Csv() else csv
 

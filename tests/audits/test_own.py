@@ -76,7 +76,8 @@ def test_a_curator_with_too_little_noise_is_caught(monkeypatch: pytest.MonkeyPat
 
     def cheap(self: Any, asked: sulq.Round) -> Terms:
         right = terms(self, asked)
-        return replace(right, noises=tuple(type(noise)(noise.scale / 2) for noise in right.noises))
+        noises: Any = right.noises
+        return replace(right, noises=tuple(replace(noise, scale=noise.scale / 2) for noise in noises))
 
     monkeypatch.setattr(type(curator.offer), "terms", cheap)
     assert not sulq.audit(curator, 1, [ROWS, OTHER], ask=round_).holds

@@ -49,7 +49,7 @@ def value_of(formula: list[FormulaStep], truths: list[float]) -> float:
 
 def figures(value: float, low: float, high: float) -> CellFigures:
     cells = [np.array([float(number)]) for number in (value, high - low, low, high)]
-    return CellFigures(*cells, np.array([True]))
+    return CellFigures(*(*cells, np.array([True])))
 
 
 @settings(max_examples=examples(400))

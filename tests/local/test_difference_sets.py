@@ -10,7 +10,7 @@ from sulq.local.blocks import DesignResponse
 from sulq.local.difference_sets import _RECURRENCES, Size, difference_set, sizes
 
 SINGER = [
-    Size(*((q**power - 1) // (q - 1) for power in (t, t - 1, t - 2)), q, t)
+    Size(*(*((q**power - 1) // (q - 1) for power in (t, t - 1, t - 2)), q, t))
     for q, recurrences in _RECURRENCES.items()
     for t in recurrences
 ]

@@ -15,6 +15,8 @@ import sulq
 from sulq.errors import AdaptivityError
 from sulq.oracles.curator import Curator
 from sulq.oracles.parties_plan import Factor, best_buckets, variance
+from sulq.oracles.sketches import Sketch, estimated
+from sulq.queries.factored import Products
 from sulq.queries.query import moves
 from sulq.queries.scope import scope_of
 from sulq.serve.trial import trial
@@ -202,6 +204,40 @@ def test_sketches_are_published_once_and_reused_at_no_cost() -> None:
         sulq.parties([THERE.exact(), HERE.exact()], "id").sketches_from_json(asked.sketches_to_json())
     with pytest.raises(sulq.QueryError, match="version 2"):
         again.sketches_from_json('{"sketches": 2}')
+
+
+def test_a_sketch_that_follows_from_another_is_as_noisy_as_the_sum_it_is() -> None:
+    asked = curators(epsilon=4)
+    asked.publish(sulq.one_hot(sulq.cross("a", sulq.bins("x", [-0.5, 0, 0.5]))), share="1/2")
+    [both] = asked.group.published.sketches.values()
+    alone = asked.group.published.of(0, sulq.one_hot(sulq.bins("x", [-0.5, 0, 0.5])))
+    assert alone is not None and alone.noise == both.noise * 2**0.5  # two cells of "a" for each bin
+    split = both.sketch.sums.reshape(both.sketch.buckets, 2, 4)
+    assert np.allclose(alone.sketch.sums, split.sum(axis=1))
+
+
+def test_estimates_are_off_by_as_much_as_their_deviation_says() -> None:
+    """400 times other buckets and other noise, seeded: the spread of estimates is known to 4 %."""
+    rng, people, buckets = np.random.default_rng(5), 2000, 256
+    values = rng.uniform(-1, 1, (people, 2))
+    at = np.zeros(1, np.intp)
+    products = Products(at, np.ones(1), {}, {0: at, 1: at})
+    found = []
+    for _ in range(400):
+        dealt = rng.integers(0, buckets, people)
+        sums = [np.bincount(dealt, column, buckets) + rng.normal(0, 1, buckets) for column in values.T]
+        found.append(estimated(products, [Sketch(each[:, None]) for each in sums]))
+    off = np.array([each.values[0] for each in found]) - values.prod(axis=1).sum()
+    stated = np.mean([each.deviations[0] ** 2 for each in found])
+    assert 0.85 < np.mean(off**2) / stated < 1.15
+
+
+def test_sketches_that_were_dealt_with_another_salt_are_refused() -> None:
+    exact = [HERE.exact(), THERE.exact()]
+    asked = sulq.parties(exact, "id", salt="spring")
+    asked.publish("x", share=1)
+    with pytest.raises(sulq.QueryError, match="another salt"):
+        sulq.parties(exact, "id", salt="autumn").sketches_from_json(asked.sketches_to_json())
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ DEEPEST = 8
 MOST_NUMBERS = 4096
 MARKS = 24
 """How many thresholds are tried for each number."""
+MOST_FACTORS = 12
+"""With more numbers that move, products of two are not looked at: there are too many."""
+RUNS_PER_NUMBER = 60
+"""With fewer runs for each number, a score leaves products out: it would follow chance."""
 
 
 def numbers_in(thing: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
@@ -80,6 +85,37 @@ def laid_out(answers: Sequence[Any]) -> tuple[list[str], NDArray[np.float64]]:
     )
 
 
+def with_products(
+    names: Sequence[str], rows: NDArray[np.float64], known: NDArray[np.float64]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """The numbers, and the products of any two of them, where not many numbers move.
+
+    An answer may have no sign of its own, as an eigenvector has none: then numbers tell less than products.
+
+    Args:
+        names: a name for each number.
+        rows: the answers, as rows of numbers.
+        known: those of them on which events are chosen.
+
+    >>> rows = np.array([[1.0, 2], [-1, -2]])
+    >>> names, products = with_products(["x", "y"], rows, rows)
+    >>> names
+    ['x', 'y', 'x·x', 'x·y', 'y·y']
+    >>> products.tolist()
+    [[1.0, 2.0, 1.0, 2.0, 4.0], [-1.0, -2.0, 1.0, 2.0, 4.0]]
+    """
+    low, high = known.min(axis=0), known.max(axis=0)
+    # What an answer does not have is 1e302, and a product of that is no number.
+    moving = np.flatnonzero((low < high) & (np.maximum(-low, high) < 1e100)).tolist()
+    if len(moving) > MOST_FACTORS:
+        return list(names), rows
+    factors = list(combinations_with_replacement(moving, 2))
+    with np.errstate(over="ignore"):
+        products = [rows[:, one] * rows[:, other] for one, other in factors]
+    named = [f"{names[one]}·{names[other]}" for one, other in factors]
+    return [*names, *named], np.column_stack([rows, *products])
+
+
 def safely(box: Callable[[Any], Any], table: Any) -> Any:
     """What a box says of a table; an error is an answer too."""
     try:
@@ -99,9 +135,7 @@ class Event:
     above: bool
 
     def holds(self, rows: NDArray[np.float64], scale: AnswerScale) -> NDArray[np.bool_]:
-        numbers = (
-            scale.features(rows) @ np.array(self.weights) if self.column is None else rows[:, self.column]
-        )
+        numbers = scale.score(rows, self.weights) if self.column is None else rows[:, self.column]
         return np.asarray(numbers > self.mark if self.above else numbers <= self.mark)
 
 
@@ -118,11 +152,15 @@ class AnswerScale:
         width = np.where(high > low, high - low, 1.0)
         return cls(middle, width)
 
-    def features(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The numbers, how far they are from their middles and from 0, and a one."""
-        standard = np.clip((rows - self.middle) / self.width, -4, 4)
-        sizes = np.clip(np.abs(rows) / (np.abs(self.middle) + self.width), 0, 4)
+    def features(self, rows: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """The first numbers, how far they are from their middles and from 0, and a one."""
+        rows, middle, width = rows[:, :columns], self.middle[:columns], self.width[:columns]
+        standard = np.clip((rows - middle) / width, -4, 4)
+        sizes = np.clip(np.abs(rows) / (np.abs(middle) + width), 0, 4)
         return np.column_stack([standard, np.abs(standard), sizes, np.ones(len(rows))])
+
+    def score(self, rows: NDArray[np.float64], weights: Sequence[float]) -> NDArray[np.float64]:
+        return np.asarray(self.features(rows, (len(weights) - 1) // 3) @ np.array(weights))
 
 
 def _weights(features: NDArray[np.float64], is_first: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -137,8 +175,13 @@ def _weights(features: NDArray[np.float64], is_first: NDArray[np.bool_]) -> NDAr
 
 
 def _candidates(
-    names: Sequence[str], first: NDArray[np.float64], second: NDArray[np.float64], scale: AnswerScale
+    names: Sequence[str],
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    scale: AnswerScale,
+    plain: int,
 ) -> Iterator[Event]:
+    """Events of one number each, and of a score of them; of products too, where there are runs enough."""
     both = np.concatenate([first, second])
     places = np.linspace(0.01, 0.99, MARKS)
     moving = [column for column in range(both.shape[1]) if both[:, column].min() < both[:, column].max()]
@@ -150,7 +193,8 @@ def _candidates(
                 yield Event(f"{names[column]} {'>' if above else '≤'} {mark:.6g}", column, (), mark, above)
     if len(moving) > 1 or any(len(np.unique(both[:, column])) > MARKS for column in moving):
         is_first = np.arange(len(both)) < len(first)
-        features = scale.features(both)
+        columns = len(names) if len(both) >= RUNS_PER_NUMBER * len(names) else plain
+        features = scale.features(both, columns)
         weights = _weights(features, is_first) if features.shape[1] <= 1024 else np.zeros(features.shape[1])
         score = features @ weights
         for mark in np.unique(np.quantile(score, [*places, 0.995, 0.999, 0.005])).tolist():
@@ -165,31 +209,33 @@ def _chosen(
     other: NDArray[np.float64],
     delta: float,
     scale: AnswerScale,
+    plain: int,
+    alarm: float,
 ) -> Event | None:
-    """The event that shows the largest loss for certain, on this half of the runs."""
+    """The event that shows the largest loss on this half of the runs, as surely as it will be tested."""
     best, most = None, -math.inf
-    for event in _candidates(names, one, other, scale):
+    for event in _candidates(names, one, other, scale, plain):
         often, seldom = int(event.holds(one, scale).sum()), int(event.holds(other, scale).sum())
-        sure = loss_at_least(often, seldom, len(one), delta, 0.02)
+        if often <= (seldom * math.exp(most) if most > -math.inf else 0):
+            continue  # the bounds show less than the counts
+        sure = loss_at_least(often, seldom, len(one), delta, alarm)
         if sure > most:
             best, most = event, sure
     return best
 
 
 def _tested(
-    names: Sequence[str],
-    ones: NDArray[np.float64],
-    others: NDArray[np.float64],
-    half: int,
-    delta: float,
-    scale: AnswerScale,
+    plain: Sequence[str], numbers: NDArray[np.float64], firsts: int, half: int, delta: float, alarm: float
 ) -> list[tuple[str, int, int, int]]:
     """Events chosen on the first half, one for each direction, and how often they came in the second."""
+    known = np.r_[0:half, firsts : firsts + half]
+    names, rows = with_products(plain, numbers, numbers[known])
+    scale = AnswerScale.of(rows[known])
     tests = []
-    for one, other in ((ones, others), (others, ones)):
-        event = _chosen(names, one[:half], other[:half], delta, scale)
+    for one, other in ((rows[:firsts], rows[firsts:]), (rows[firsts:], rows[:firsts])):
+        event = _chosen(names, one[:half], other[:half], delta, scale, len(plain), alarm)
         if event is not None:
-            counts = [int(event.holds(rows[half : 2 * half], scale).sum()) for rows in (one, other)]
+            counts = [int(event.holds(each[half : 2 * half], scale).sum()) for each in (one, other)]
             tests.append((event.name, counts[0], counts[1], half))
     return tests
 
@@ -218,11 +264,8 @@ def told_apart(
     >>> told_apart("too little noise", rng.laplace(0, 0.5, 4000), rng.laplace(1, 0.5, 4000), epsilon=1).holds
     False
     """
-    names, rows = laid_out([*first, *second])
-    ones, others = rows[: len(first)], rows[len(first) :]
-    half = min(len(ones), len(others)) // 2
-    scale = AnswerScale.of(rows[np.r_[0:half, len(ones) : len(ones) + half]]) if half else None
-    tests = [] if scale is None else _tested(names, ones, others, half, delta, scale)
+    half = min(len(first), len(second)) // 2
+    tests = _tested(*laid_out([*first, *second]), len(first), half, delta, alarm / 3) if half else []
     if len(tests) == 2:
         # If ε holds for both events it holds for their sum, of which there are twice as many tries. Clopper
         # and Pearson's bounds hold for tries of two different chances, too (Hoeffding, 1956).

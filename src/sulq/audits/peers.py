@@ -56,6 +56,43 @@ def fitted(make: Callable[[], Any]) -> Box:
     return box
 
 
+def measured(measurement: Any) -> Box:
+    """A black box of a measurement of OpenDP that takes an array.
+
+    What it claims about a replaced row is its `map(2)`.
+
+    Args:
+        measurement: the measurement.
+
+    >>> measured(lambda rows: rows.sum(axis=0))([[1, 2], [3, 4]])
+    array([4., 6.])
+    """
+
+    def box(table: Any) -> Any:
+        return measurement(np.asarray(table, dtype=np.float64))
+
+    return box
+
+
+def opendp_pca(vector_epsilon: float, value_epsilon: float, rows: int, columns: int) -> Any:
+    """OpenDP's private PCA for one component, a measurement: `measured` makes a box of it.
+
+    Rows are shortened to norm 1, and not centred.
+
+    Args:
+        vector_epsilon: the ε for the component, of one replaced row.
+        value_epsilon: the ε for the variances, of one replaced row.
+        rows: how many rows there are.
+        columns: how many columns there are.
+    """
+    dp = importlib.import_module("opendp.prelude")
+    maker = importlib.import_module("opendp.extras.sklearn.decomposition")
+    dp.enable_features("contrib", "idealized-numerics", "honest-but-curious")
+    domain = dp.numpy.array2_domain(norm=1.0, p=2, size=rows, num_columns=columns, T=float)
+    parts = maker.PCAEpsilons(eigvals=float(value_epsilon), eigvecs=[float(vector_epsilon)], mean=None)
+    return maker.make_private_pca(domain, dp.symmetric_distance(), parts, num_components=1)
+
+
 def diffprivlib_eigenvector(epsilon: float) -> Box:
     """diffprivlib's private eigenvector of second moments, which its PCA is made of.
 

@@ -67,9 +67,15 @@ def _rows(rows: Matrix) -> Iterator[tuple[str, Matrix, Matrix]]:
     if rows.shape[1] > 1:
         # Two directions, with as many rows each, one more or less: a tie that one row breaks.
         axes = np.tile(np.clip(0.0, low, high), (2, 1))
-        axes[0, 0], axes[1, 1] = high[0], high[1]
-        halves = axes[(np.arange(len(rows)) >= (len(rows) + 1) // 2).astype(int)]
+        axes[0, 0], axes[1, 1] = np.clip(high[:2].min(), low[:2], high[:2])
+        second = np.arange(len(rows)) >= (len(rows) + 1) // 2
+        halves = axes[second.astype(int)]
         yield "half of the rows along one axis, half along another, one moved", halves, _with(halves, axes[1])
+        if len(rows) % 2:
+            even = halves.copy()
+            even[1] = np.clip(0.0, low, high)
+            words = "as many rows along one axis as along another, one at 0, one moved"
+            yield words, even, _with(even, axes[1])
 
 
 def _with(rows: Matrix, first: Matrix) -> Matrix:

@@ -21,7 +21,7 @@ from sulq.schema import Schema
 from sulq.talk.oracle import AsyncOracle, Oracle, Rounds
 from sulq.wire import check_run
 
-H = TypeVar("H", bound=Hypothesis)
+H = TypeVar("H", bound=Hypothesis, covariant=True)
 LATER = {"asks": "if stated"}
 """Metadata of a setting that earlier versions did not have: it is part of a run's name where it is stated."""
 

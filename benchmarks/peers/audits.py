@@ -1,0 +1,109 @@
+"""The audit, pointed at the peers: what does it find about their models, without being told where to look?
+
+Each case is a model and an ordinary test table. The audit makes neighbouring tables, chooses the pair that tells the most
+and an event with some runs, and tests them with others. Printed is one line of JSON for each case.
+
+    PYTHONPATH=src python benchmarks/peers/audits.py [NAME ...]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from diffprivlib import models
+
+import sulq
+from sulq.audits.findings import AuditFinding
+from sulq.audits.peers import (
+    diffprivlib_eigenvector,
+    fitted,
+    measured,
+    opendp_eigenvector,
+    opendp_pca,
+    spent_by_parts,
+)
+
+ROWS, COLUMNS = 800, 6
+EPSILON = 2.0
+RUNS = 8000
+
+
+def table() -> np.ndarray:
+    """An ordinary one: every cell is uniform. Boxes shorten rows to norm 1."""
+    return np.random.default_rng(0).uniform(-1, 1, (ROWS, COLUMNS))
+
+
+def black_box(box: Callable[[Any], Any], claim: float, data: Any, runs: int) -> AuditFinding:
+    return sulq.audit(box, claim, data, runs=runs).findings[0]
+
+
+def bayes() -> AuditFinding:
+    rng = np.random.default_rng(0)
+    box = fitted(lambda: models.GaussianNB(epsilon=1, bounds=(0, 1)))
+    return black_box(box, 1, (rng.random((30, 2)), rng.integers(0, 2, 30)), 2000)
+
+
+def kmeans(columns: int) -> AuditFinding:
+    """The row at one corner is replaced by one at the other."""
+    rows = np.random.default_rng(0).random((300, columns))
+    rows[0] = 1
+    other = np.vstack([np.zeros((1, columns)), rows[1:]])
+    return spent_by_parts(
+        lambda: models.KMeans(3, epsilon=1, bounds=(0, 1), random_state=7), rows, other, claimed=1
+    )
+
+
+def whole_pca() -> AuditFinding:
+    """It gives half of its ε to the component, and half to the variances."""
+    box = fitted(lambda: models.PCA(1, epsilon=EPSILON, centered=True, data_norm=1.0))
+    return black_box(box, EPSILON, table(), RUNS)
+
+
+def private_pca() -> AuditFinding:
+    made = opendp_pca(EPSILON, EPSILON / 100, ROWS, COLUMNS)
+    return black_box(measured(made), made.map(2), table(), RUNS)
+
+
+CASES: dict[str, tuple[str, float, int, Callable[[], AuditFinding]]] = {
+    "bayes": ("diffprivlib `GaussianNB`, 2 columns", 1, 2000, bayes),
+    "kmeans-30": ("diffprivlib `KMeans`, 30 columns", 1, 1, lambda: kmeans(30)),
+    "kmeans-2": ("diffprivlib `KMeans`, 2 columns", 1, 1, lambda: kmeans(2)),
+    "bingham": (
+        f"diffprivlib `Bingham`, the eigenvector of its `PCA`, {COLUMNS} columns",
+        EPSILON,
+        RUNS,
+        lambda: black_box(diffprivlib_eigenvector(EPSILON), EPSILON, table(), RUNS),
+    ),
+    "whole-pca": (f"diffprivlib `PCA`, 1 component of {COLUMNS}", EPSILON, RUNS, whole_pca),
+    "opendp-eigenvector": (
+        f"OpenDP `make_private_eigenvector`, {COLUMNS} columns",
+        EPSILON,
+        RUNS,
+        lambda: black_box(opendp_eigenvector(EPSILON, ROWS, COLUMNS), EPSILON, table(), RUNS),
+    ),
+    "opendp-pca": (
+        f"OpenDP `make_private_pca`, 1 component of {COLUMNS}",
+        EPSILON * 1.01,
+        RUNS,
+        private_pca,
+    ),
+}
+
+
+def main(names: list[str]) -> None:
+    for name in names or CASES:
+        words, claim, runs, examine = CASES[name]
+        start = time.process_time()
+        finding = examine()
+        seconds = time.process_time() - start
+        line = {"name": name, "words": words, "claim": claim, "runs": runs, "seconds": seconds} | finding.form
+        print(json.dumps(line | {"evidence": finding.evidence}, ensure_ascii=False), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
