@@ -58,8 +58,8 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
                 continue
             assert not isinstance(noise, RepeatedNoise)
             if query.where is not None and isinstance(part, Only) and curator.offer.neighbours == "replace":
-                for case, moved in enumerate(_cases(curator, part)):
-                    by_condition[query.where.key][case] += _lost(noise, *moved, prices)
+                for case, (first, second) in enumerate(_cases(curator, part)):
+                    by_condition[query.where.key][case] += _lost(noise, first, second, prices)
             else:
                 lost += _lost(noise, one, two, prices)
     return lost + sum(map(max, by_condition.values()), Fraction(0))

@@ -103,6 +103,6 @@ def test_noise_too_small_to_be_rounded_is_refused_by_the_accounting_that_needs_i
 
 def test_an_accounting_is_for_epsilon_with_delta() -> None:
     assert calibrated(1, "1e-6", None, "gaussian", None) == Gaussian(ApproxDP(1, "1e-6", "gaussian"))
-    for numbers in ((1, None, None), (None, None, 1)):
+    for epsilon, rho in ((1, None), (None, 1)):
         with pytest.raises(QueryError, match="calibration='zcdp' is for epsilon with delta"):
-            calibrated(*numbers, "zcdp", None)
+            calibrated(epsilon, None, rho, "zcdp", None)
