@@ -16,7 +16,7 @@ import sulq
 import sulq.survey
 from sulq.local import Item, item_of
 from sulq.queries.scope import Scope
-from sulq.serve.listener import Listener, listening_at
+from sulq.serve.listener import ListeningApp, listening_at
 
 pytest.importorskip("fastapi", reason="pip install 'sulq[survey]'")
 from fastapi import FastAPI, Request, Response
@@ -198,7 +198,7 @@ def app_of(stand_in: StandIn) -> FastAPI:
 def running(stand_in: StandIn) -> Iterator[StandIn]:
     """The stand-in behind an address of its own."""
     at = listening_at("127.0.0.1", 0)
-    listener = Listener(app_of(stand_in), at, seconds=30, connections=100)
+    listener = ListeningApp(app_of(stand_in), at, seconds=30, connections=100)
     listener.start()
     stand_in.url = f"http://localhost:{at.getsockname()[1]}"
     try:

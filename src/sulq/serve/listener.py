@@ -17,7 +17,7 @@ GRACE = 10
 BACKLOG = 512
 
 
-class Listener:
+class ListeningApp:
     """An application behind a socket.
 
     Args:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sulq.oracles.curator import Curator
 from sulq.serve.app import app_of
 from sulq.serve.config import ServiceSettings
-from sulq.serve.listener import Listener, listening_at
+from sulq.serve.listener import ListeningApp, listening_at
 from sulq.serve.memory import give_back_large_blocks
 from sulq.serve.service import Service
 
@@ -39,7 +39,7 @@ class Server:
         except BaseException:
             self._socket.close()
             raise
-        self._listener = Listener(
+        self._listener = ListeningApp(
             app_of(self.service),
             self._socket,
             seconds=settings.limits.seconds,

@@ -13,7 +13,7 @@ from sulq.errors import SulqError
 from sulq.ledger.places import Address, place_of
 from sulq.numbers import whole
 from sulq.serve.config import LOOPBACK, MOST_WORKERS
-from sulq.serve.listener import GRACE, Listener, listening_at
+from sulq.serve.listener import GRACE, ListeningApp, listening_at
 from sulq.survey.app import app_of
 from sulq.survey.collector import Collector
 from sulq.survey.file import SurveyFile
@@ -79,7 +79,7 @@ class CollectorServer:
         except BaseException:
             self._socket.close()
             raise
-        self._listener = Listener(
+        self._listener = ListeningApp(
             app_of(self.collector, where.public_results),
             self._socket,
             seconds=SECONDS,
