@@ -67,4 +67,4 @@ def _worst(added: np.ndarray[Any, Any], order: int) -> float:
 
 
 def _accounted(facts: list[SumFacts], order: Literal[1, 2]) -> float:
-    return float(jointly(facts, order, lambda each, moves: moves * (each.weight / (each.size or 1)) ** order))
+    return float(jointly(facts, order, lambda each: (each.weight / (each.size or 1)) ** order))

@@ -18,6 +18,8 @@ from sulq.classes.base import CLASSES
 from sulq.classes.pick import Pick
 from sulq.classes.shortest import Shortest
 from sulq.classes.solve import Solve
+from sulq.privacy.calibration import Laplace
+from sulq.queries.query import Neighbours
 from sulq.talk.offer import Offer
 from tests.effort import examples
 from tests.forms import check_reader, json_values, refusal, tampered
@@ -153,3 +155,16 @@ def test_what_a_curator_is_asked_it_refuses_from_public_facts_or_answers(questio
                 else:
                     assert curator.spent == curator.offer.cost(round_) == curator.offer.total / 3
                     assert answers[0].radius(0.05) >= 0 and len(answers) == 2
+
+
+@pytest.mark.parametrize("first", ["replace", "add-remove"])
+def test_what_one_person_moves_is_remembered_apart_for_each_kind_of_neighbours(first: Neighbours) -> None:
+    """A schema's facts are worked out once; with another kind of neighbours they are others."""
+    schema = sulq.Schema({"sick": sulq.Boolean(), f"x {first}": sulq.Real(-1, 1)})
+    round_ = sulq.Round([sulq.mean(f"x {first}", where="sick"), sulq.count(by="sick")], share=1)
+    fresh = sulq.Schema({"sick": sulq.Boolean(), f"another x {first}": sulq.Real(-1, 1)})
+    alike = sulq.Round([sulq.mean(f"another x {first}", where="sick"), sulq.count(by="sick")], share=1)
+    second: Neighbours = "add-remove" if first == "replace" else "replace"
+    here = [Offer(schema, Laplace(sulq.PureDP(1)), way).terms(round_) for way in (first, second)]
+    there = [Offer(fresh, Laplace(sulq.PureDP(1)), way).terms(alike) for way in (second, first)]
+    assert here == there[::-1] and here[0] != here[1]

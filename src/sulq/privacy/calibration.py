@@ -88,7 +88,7 @@ class Laplace:
         return self.budget.describe()
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
-        loads = [jointly(sums, 1, lambda facts, moves: moves * facts.weight / _size(facts))]
+        loads = [jointly(sums, 1, lambda facts: facts.weight / _size(facts))]
         loads += [_swing(contest) * contest.weight / contest.size for contest in contests]
         if sum(loads) == 0:
             return Terms(Fraction(0), (None,) * len(sums), (None,) * len(contests))
@@ -110,9 +110,9 @@ class Laplace:
         noises = tuple(_within(facts, DiscreteLaplace) if facts.moves1 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
-        def epsilon(facts: SumFacts, moves: Fraction) -> Fraction:
+        def epsilon(facts: SumFacts) -> Fraction:
             noise = scales[id(facts)]
-            return noise.epsilon(moves / facts.step) if isinstance(noise, DiscreteLaplace) else Fraction(0)
+            return noise.epsilon(1 / facts.step) if isinstance(noise, DiscreteLaplace) else Fraction(0)
 
         return Terms(_cost_up(jointly(sums, 1, epsilon)), noises)
 
@@ -148,7 +148,7 @@ class Gaussian:
         return self.budget.describe()
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
-        loads = [jointly(sums, 2, lambda facts, moves: moves * (facts.weight / _size(facts)) ** 2)]
+        loads = [jointly(sums, 2, lambda facts: (facts.weight / _size(facts)) ** 2)]
         prices = self.budget.prices
         loads += [
             prices.choice * (Fraction(_span(contest), _cheaper(contest)) * contest.weight / contest.size) ** 2
@@ -178,11 +178,11 @@ class Gaussian:
         noises = tuple(_within(facts, DiscreteGaussian) if facts.moves2 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
-        def rho(facts: SumFacts, moves: Fraction) -> Fraction:
+        def rho(facts: SumFacts) -> Fraction:
             noise = scales[id(facts)]
             if not isinstance(noise, DiscreteGaussian):
                 return Fraction(0)
-            return moves / facts.step**2 / (2 * self.budget.prices.continuous(noise.variance))
+            return 1 / facts.step**2 / (2 * self.budget.prices.continuous(noise.variance))
 
         return Terms(_cost_up(jointly(sums, 2, rho)), noises)
 

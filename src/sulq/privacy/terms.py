@@ -56,19 +56,24 @@ class SumFacts:
             raise QueryError("a sum needs a positive weight, a positive step and at least one coordinate")
 
 
-def jointly(
-    sums: Sequence[SumFacts], order: Literal[1, 2], cost: Callable[[SumFacts, Fraction], Fraction]
-) -> Fraction:
-    """What all sums cost together, if `cost` says what one costs that moves so far."""
+def jointly(sums: Sequence[SumFacts], order: Literal[1, 2], rate: Callable[[SumFacts], Fraction]) -> Fraction:
+    """What all sums cost together.
+
+    Args:
+        sums: the sums.
+        order: 1 if how far they move counts in the 1-norm; 2 if it is the square of the 2-norm.
+        rate: what a sum costs if it moves by one.
+    """
     total, inside, alone = Fraction(0), dict[str, Fraction](), dict[str, Fraction]()
     for facts in sums:
-        shared = facts.shared
+        shared, each = facts.shared, rate(facts)
         if shared is None:
-            total += cost(facts, facts.moves1 if order == 1 else facts.moves2)
+            total += (facts.moves1 if order == 1 else facts.moves2) * each
         else:
             for moved, by_condition in ((shared.inside, inside), (shared.alone, alone)):
-                so_far = by_condition.get(shared.condition, Fraction(0))
-                by_condition[shared.condition] = so_far + cost(facts, moved[order - 1])
+                cost = moved[order - 1] * each
+                so_far = by_condition.get(shared.condition)
+                by_condition[shared.condition] = cost if so_far is None else so_far + cost
     return total + sum((max(inside[name], alone[name]) for name in inside), Fraction(0))
 
 

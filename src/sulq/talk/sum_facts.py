@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
 
 from sulq.errors import QueryError
 from sulq.privacy.terms import SharedCondition, SumFacts
 from sulq.queries.exchanged import moves_where
 from sulq.queries.node import Node
-from sulq.queries.query import Query, moves, reach
+from sulq.queries.query import Neighbours, Query, moves, reach
 from sulq.queries.rounds import Round
-from sulq.queries.scope import scope_of
+from sulq.queries.scope import Scope, scope_of
 from sulq.talk.row_questions import PublicFacts
 
 
@@ -35,7 +37,7 @@ def sum_facts(
     2.0
     """
     scope, neighbours = scope_of(public.schema, former), public.neighbours
-    facts = scope.number(part)
+    known = scope.remember((part.key, f"moved, {neighbours}"), lambda: _moved(scope, part, neighbours))
     tolerance = query.tolerance
     if tolerance is not None and query.statistic == "mean":
         if public.rows is None or query.where is not None or query.by:
@@ -45,19 +47,44 @@ def sum_facts(
             )
         tolerance *= public.rows
     shared = None
-    if query.where is not None and several and (moved := moves_where(scope, part, neighbours)) is not None:
-        shared = SharedCondition(query.where.key, *moved)
+    if query.where is not None and several and known.exchanged is not None:
+        shared = SharedCondition(query.where.key, *known.exchanged)
     return SumFacts(
-        step=facts.unit,
-        width=facts.width,
-        moves1=moves(scope, part, 1, neighbours),
-        moves2=moves(scope, part, 2, neighbours),
-        size=facts.magnitude * facts.unit,
-        reach=reach(scope, part, neighbours),
+        step=known.step,
+        width=known.width,
+        moves1=known.moves1,
+        moves2=known.moves2,
+        size=known.size,
+        reach=known.reach,
         weight=query.weight,
         tolerance=tolerance,
         beta=query.beta,
         shared=shared,
+    )
+
+
+class _Moved(NamedTuple):
+    """What is public about a sum, whoever asks for it: see `SumFacts`."""
+
+    step: Fraction
+    width: int
+    moves1: Fraction
+    moves2: Fraction
+    size: Fraction
+    reach: Fraction
+    exchanged: tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]] | None
+
+
+def _moved(scope: Scope, part: Node, neighbours: Neighbours) -> _Moved:
+    facts = scope.number(part)
+    return _Moved(
+        facts.unit,
+        facts.width,
+        moves(scope, part, 1, neighbours),
+        moves(scope, part, 2, neighbours),
+        facts.magnitude * facts.unit,
+        reach(scope, part, neighbours),
+        moves_where(scope, part, neighbours),
     )
 
 
