@@ -102,7 +102,9 @@ def test_devices_one_by_one_report_as_all_at_once(monkeypatch: pytest.MonkeyPatc
     compared = 0
     for part, byte in itertools.product(PARTS.values(), (20, 100, 180)):
         item = item_of(part, SCOPE, Fraction(2))
-        if isinstance(item.randomizer, DirectionReport):  # draws its directions by a generator for all
+        if isinstance(
+            item.randomizer, directions.DirectionReport
+        ):  # draws its directions by a generator for all
             continue
         patched(monkeypatch, lambda size, byte=byte: np.full(size, byte, dtype=np.uint8))
         together = Device(FEW, Fraction(2)).report(item).numbers

@@ -37,7 +37,7 @@ class Cap(NamedTuple):
     lies: int
 
 
-class Moments(NamedTuple):
+class CapMoments(NamedTuple):
     """How far along a unit vector the reports on it are.
 
     Args:
@@ -145,7 +145,7 @@ def _mean(d: int, cap: Cap | None) -> float:
 
 
 @lru_cache(maxsize=1024)
-def moments_of(d: int, threshold: float, lies: int) -> Moments:
+def moments_of(d: int, threshold: float, lies: int) -> CapMoments:
     """How far along a unit vector the reports on it are.
 
     Args:
@@ -158,7 +158,7 @@ def moments_of(d: int, threshold: float, lies: int) -> Moments:
     """
     mass, inside = cap_mass(d, threshold), 1 - Fraction(lies, ONE)
     if d == 1:
-        return Moments(float(2 * inside - 1), 1.0)
+        return CapMoments(float(2 * inside - 1), 1.0)
     half = (d - 1) / 2
     log_first = half * math.log1p(-threshold * threshold) + math.lgamma(d / 2) - math.lgamma(half)
     first = math.exp(log_first - math.log(math.pi) / 2) / (d - 1)
@@ -167,4 +167,4 @@ def moments_of(d: int, threshold: float, lies: int) -> Moments:
     # At γ = 0 both are near one half, and their difference may be as small as ε.
     above = float(inside - Fraction(1, 2)) if threshold == 0 else p - mass
     mean = first * above / (mass * (1 - mass))
-    return Moments(mean, p * square / mass + (1 - p) * (1 / d - square) / (1 - mass))
+    return CapMoments(mean, p * square / mass + (1 - p) * (1 / d - square) / (1 - mass))
