@@ -129,6 +129,6 @@ def test_a_report_tells_of_every_attack_and_of_what_is_broken() -> None:
     broken = Examined("coins", (exact("a coin", "fair", "bent <1>", "any", False),), 0.1)
     page = report([broken, examine("poisoning")], "quick")
     assert all(f">{attack.name}</h2>" in page for attack in attacks())
-    assert "1 of 15 claims do not hold" in page
+    assert "1 of 16 claims do not hold" in page
     assert "bent &lt;1&gt;" in page
     assert "Not tried in this run." in page

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sulq.local import laplace, paper, piecewise
 from sulq.local.blocks import DesignResponse
+from sulq.local.cap import CapReport
 from sulq.local.coordinates import CoordinateReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
@@ -32,6 +33,7 @@ from sulq.local.window import WindowReport
 FINITE = "finite"
 IRRATIONAL = "irrational"
 DENSITY = "density"
+CAP = "cap"
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,16 @@ CASES = [
         (0.0, 0.0, 0.0),
         np.array,
         kind=DENSITY,
+        absurd=[(1e9, 0.0, 0.0), (-1e9, 0.0, 0.0)],
+    ),
+    Case(
+        "cap",
+        lambda epsilon: CapReport(3, 2, epsilon),
+        [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.5, 0.5, -1.0)],
+        lambda _: unit_vectors(3),
+        (0.0, 0.0, 0.0),
+        np.array,
+        kind=CAP,
         absurd=[(1e9, 0.0, 0.0), (-1e9, 0.0, 0.0)],
     ),
     Case(

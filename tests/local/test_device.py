@@ -22,11 +22,10 @@ from sulq.local import (
     Keyed,
     OneOf,
     Report,
-    SphereReport,
+    directions,
     draws,
     hadamard,
     item_of,
-    sphere,
 )
 from sulq.privacy import coins, noise
 from sulq.queries.node import Node
@@ -51,7 +50,7 @@ class Unseen:
 
 
 def patched(monkeypatch: pytest.MonkeyPatch, random_bytes: Any) -> None:
-    for module in (coins, draws, hadamard, sphere, noise):
+    for module in (coins, directions, draws, hadamard, noise):
         monkeypatch.setattr(module, "random_bytes", random_bytes, raising=False)
 
 
@@ -103,7 +102,9 @@ def test_devices_one_by_one_report_as_all_at_once(monkeypatch: pytest.MonkeyPatc
     compared = 0
     for part, byte in itertools.product(PARTS.values(), (20, 100, 180)):
         item = item_of(part, SCOPE, Fraction(2))
-        if isinstance(item.randomizer, SphereReport):  # draws its directions by a generator for all
+        if isinstance(
+            item.randomizer, directions.DirectionReport
+        ):  # draws its directions by a generator for all
             continue
         patched(monkeypatch, lambda size, byte=byte: np.full(size, byte, dtype=np.uint8))
         together = Device(FEW, Fraction(2)).report(item).numbers

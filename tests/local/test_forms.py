@@ -36,6 +36,7 @@ SHAPED = [Flag(), OneOf(3), Interval(-1.0, 2.5), Box((0.0, -1.0), (1.0, 3.0)), B
 SHAPED += [Keyed(3, Box((0.0,), (4.0,)))]
 EVERY = [case.make(epsilon) for case in CASES for epsilon in EPSILONS]
 WIRE = {
+    "CapReport": "cap",
     "CoordinateReport": "coordinates",
     "DesignResponse": "design",
     "HadamardResponse": "hadamard",
@@ -102,7 +103,7 @@ UNARY = UnaryResponse(6, 1).form
             RESPONSE | {"randomizer": 2},
             "a randomizer of version 2, and version 1 is the one that is known here",
         ),
-        (RESPONSE | {"is": "dice"}, "'dice' is not a known randomizer; known are coordinates, design,"),
+        (RESPONSE | {"is": "dice"}, "'dice' is not a known randomizer; known are cap, coordinates,"),
         (RESPONSE | {"more": 1}, "the randomizer 'response' has is, lies: 'more' is not known"),
         ({"randomizer": 1, "is": "response"}, "the randomizer 'response' has is, lies: lies is missing"),
         (RESPONSE | {"lies": 5}, 'is an exact number as a text, like "1/3", not 5'),

@@ -18,8 +18,9 @@ import pytest
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError, SulqError
+from sulq.local.caps import MASSES
 from sulq.local.randomizer import Randomizer
-from tests.local.cases import CASES, DENSITY, EPSILONS, FINITE, Case, coarse
+from tests.local.cases import CAP, CASES, DENSITY, EPSILONS, FINITE, Case, coarse
 from tests.privacy.test_noise import excess
 
 DRAWS = 50_000
@@ -116,6 +117,11 @@ class TestLaw:
             if case.kind == DENSITY:
                 for report in case.reports(randomizer):
                     assert randomizer.pmf(report, value) + randomizer.pmf(-report, value) == 2
+                continue
+            if case.kind == CAP:
+                inside, outside = randomizer.densities  # type: ignore[attr-defined]
+                mass = Fraction(randomizer.mass, MASSES)  # type: ignore[attr-defined]
+                assert mass * inside + (1 - mass) * outside == 1
                 continue
             total = sum(randomizer.pmf(report, value) for report in case.reports(randomizer))
             assert total == 1 if case.kind == FINITE else abs(total - 1) < Fraction(1, 10**50)
@@ -305,6 +311,11 @@ def misfit(case: Case, law: Randomizer, value: Any, sampled: Randomizer) -> floa
         sides = np.bincount((reports @ np.array(value) > 0).astype(int))
         likely = float(law.pmf(np.array(value), value)) / 2
         return excess(sides, DRAWS * np.array([1 - likely, likely]))
+    if case.kind == CAP:
+        along = reports @ np.array(value) / np.linalg.norm(value)
+        places = np.bincount((along >= law.threshold).astype(int))  # type: ignore[attr-defined]
+        inside = in_the_cap(law, value)
+        return excess(places, DRAWS * np.array([1 - inside, inside]))
     everything = case.reports(law)
     place = {_key(report): i for i, report in enumerate(everything)}
     kinds, counts = np.unique(reports, axis=0, return_counts=True)
@@ -318,6 +329,17 @@ def misfit(case: Case, law: Randomizer, value: Any, sampled: Randomizer) -> floa
     else:
         observed, expected = observed[~rare], expected[~rare]
     return excess(observed, expected)
+
+
+def in_the_cap(law: Any, value: Any) -> float:
+    """How likely a report is in the cap around a value: the density there, along the value, integrated."""
+    value = np.array(value)
+    unit, across = value / np.linalg.norm(value), np.cross(value, [1.0, 2.0, 3.0])
+    across /= np.linalg.norm(across)
+    # In three dimensions how far along a direction is, is uniform.
+    along = law.threshold + (1 - law.threshold) * (np.arange(400) + 0.5) / 400
+    reports = along[:, np.newaxis] * unit + np.sqrt(1 - along**2)[:, np.newaxis] * across
+    return float(np.mean([float(law.pmf(report, value)) for report in reports])) * (1 - law.threshold) / 2
 
 
 def _key(report: Any) -> tuple[int, ...]:

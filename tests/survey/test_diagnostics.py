@@ -11,6 +11,7 @@ import pytest
 
 from sulq.local import randomizer as randomizers
 from sulq.local.blocks import DesignResponse
+from sulq.local.cap import CapReport
 from sulq.local.coordinates import CoordinateReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
@@ -43,6 +44,7 @@ LAWS: list[tuple[Any, Any]] = [
     (LaplaceReport(0, 10, 1), np.array([0.0, 3.0, 10.0])),
     (CoordinateReport([0, 0, 0], [1, 1, 1], 1), np.array([[0.0, 1, 0], [1, 1, 1], [0, 0, 0.5]])),
     (KeyedReport(3, [0, 0], [1, 1], 1), (np.array([0, 1, 2]), np.array([[0.0, 1], [1, 1], [0, 0.5]]))),
+    (CapReport(3, 2, 2), np.array([[2.0, 0, 0], [-2, 0, 0], [0, 1, 1]])),
     (SphereReport(3, 2, 1), np.array([[2.0, 0, 0], [-2, 0, 0], [0, 1, 1]])),
     (KeyedReport(3, [0], [1], 1), (np.array([0, 1, 2]), np.array([[0.0], [1], [0.5]]))),
 ]

@@ -16,6 +16,7 @@ from sulq.audits.black_box import told_apart
 from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.statistics import fit
 from sulq.local.blocks import DesignResponse
+from sulq.local.cap import CapReport
 from sulq.local.coordinates import CoordinateReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
@@ -67,6 +68,9 @@ CASES = {
     ),
     "SphereReport": RandomizerCase(
         lambda epsilon: SphereReport(3, 2, epsilon), [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.5, 0.5, -1.0)]
+    ),
+    "CapReport": RandomizerCase(
+        lambda epsilon: CapReport(3, 2, epsilon), [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.5, 0.5, -1.0)]
     ),
     "KeyedReport": RandomizerCase(
         lambda epsilon: KeyedReport(3, [0, -1], [4, 3], epsilon),

@@ -5,6 +5,7 @@
 
 from sulq.local.best import best_randomizer
 from sulq.local.blocks import DesignResponse
+from sulq.local.cap import CapReport
 from sulq.local.coordinates import CoordinateReport
 from sulq.local.device import Device, PersonalDevice
 from sulq.local.digits import Digits, digits
@@ -34,6 +35,7 @@ from sulq.simplex import nearest_distribution
 __all__ = [
     "Ball",
     "Box",
+    "CapReport",
     "CoordinateReport",
     "DesignResponse",
     "Device",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sulq.local.cap import CapReport
 from sulq.local.coordinates import MOST_BITS, CoordinateReport
 from sulq.local.keyed import KeyedReport
 from sulq.local.laplace import LaplaceReport
@@ -22,8 +23,8 @@ Method = Literal["best", "printed", "paper"]
 PRINTED = (OneBitReport, PiecewiseReport, LaplaceReport)
 """The reports of a number as articles print them."""
 BETTER = 0.95
-"""A window is taken if its variance is this part of a printed report's: of a bit all tails are known exactly,
-and a made-up one moves less."""
+"""A newer report is taken if its variance is at most this part of a printed one's: of one bit all tails are
+known exactly, and a direction by a plane takes less time."""
 
 
 def best_randomizer(shape: Shape, epsilon: Numeric, method: Method = "best") -> Randomizer:
@@ -71,7 +72,11 @@ def best_randomizer(shape: Shape, epsilon: Numeric, method: Method = "best") -> 
                 key=lambda made: made.variance(1),
             )
         case Ball(size, norm):
-            return SphereReport(size, norm, epsilon)
+            sphere = SphereReport(size, norm, epsilon)
+            if method == "printed":
+                return sphere
+            cap = CapReport(size, norm, epsilon)
+            return cap if cap.variance(1) <= BETTER * sphere.variance(1) else sphere
         case Keyed(size, box):
             return KeyedReport(size, box.lows, box.highs, epsilon)
 

@@ -270,7 +270,7 @@ def _randomizer(shape: Shape, epsilon: Fraction, method: Method) -> Randomizer:
     return best_randomizer(shape, epsilon, method)
 
 
-SHARPENED = (Interval,)
+SHARPENED = (Interval, Ball)
 """The shapes for which "best" was another randomizer once: forms call the newer one "tight"."""
 _METHODS: tuple[dict[str, Method], dict[str, Method]] = (
     {"best": "best", "paper": "paper"},
@@ -278,6 +278,7 @@ _METHODS: tuple[dict[str, Method], dict[str, Method]] = (
 )
 _KEYS = ("schema", "shape", "epsilon", "value", "group", "condition", "rows", "method", "randomizer")
 _NAMES = {
+    "CapReport": "direction from a cap",
     "CoordinateReport": "bits of some coordinates",
     "DesignResponse": "response into blocks",
     "HadamardResponse": "Hadamard response",

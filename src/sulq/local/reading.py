@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from sulq.errors import QueryError
 from sulq.local import piecewise
 from sulq.local.blocks import DesignResponse
+from sulq.local.cap import CapReport
+from sulq.local.caps import MASSES, moments_of, refuse_cap
 from sulq.local.coordinates import MOST_COORDINATES, CoordinateReport, box
 from sulq.local.difference_sets import sizes
 from sulq.local.draws import ONE
@@ -50,7 +52,7 @@ def randomizer_of(form: Any) -> Randomizer:
     True
     >>> randomizer_of({"randomizer": 1, "is": "dice"})
     Traceback (most recent call last):
-    sulq.errors.QueryError: 'dice' is not a known randomizer; known are coordinates, design, ...
+    sulq.errors.QueryError: 'dice' is not a known randomizer; known are cap, coordinates, ...
     """
     with reading("a randomizer"):
         given = dict(versioned(form, "randomizer", VERSION))
@@ -185,6 +187,17 @@ def _laplace(given: Given) -> LaplaceReport:
     return read
 
 
+def _cap(given: Given) -> CapReport:
+    read = CapReport(given["d"], _number(given, "norm"), 1)
+    threshold, mass = _number(given, "threshold"), whole("mass", given["mass"], 1, MASSES // 2)
+    refuse_cap(read.d, threshold, mass)
+    read = _with(read, threshold=threshold, mass=mass, lies=_steps(given))
+    # What stands in no relation to the cap that is really there would have no mean to divide by.
+    if not read.ratio > 1 or not moments_of(read.d, threshold, read.lies).mean > 0:
+        raise QueryError("the chances of this randomizer say nothing of a value, or the opposite of it")
+    return read
+
+
 def _keyed(given: Given) -> KeyedReport:
     read = KeyedReport(given["groups"], *_bounds(given), 1)
     inner: NumberedReport = _inside(given["inner"], "kary", "hadamard", "design")
@@ -235,6 +248,7 @@ RANDOMIZERS: dict[str, tuple[tuple[str, ...], Callable[[Given], Any]]] = {
         ("d", "norm", "bit"),
         lambda given: _with(SphereReport(given["d"], _number(given, "norm"), 1), bit=_bit(given)),
     ),
+    "cap": (("d", "norm", "threshold", "mass", "lies"), _cap),
     "keyed": (("groups", *ENDS, "inner"), _keyed),
     "paper": (("shape", "inner"), _paper),
 }

@@ -85,7 +85,7 @@ class Ball(Formed):
 
     >>> from sulq.local import best_randomizer
     >>> type(best_randomizer(Ball(3, 1), epsilon=1)).__name__
-    'SphereReport'
+    'CapReport'
     """
 
     wire = "ball"

@@ -137,6 +137,21 @@ class WindowReport(Tallied, FormedRandomizer):
     def influence(self, n: int) -> float:
         return 2 * self._reach / people(n)
 
+    def third(self, mean: float) -> float:
+        """The third absolute moment of a report about the mean of many people's numbers, over its least
+        variance to the power 3/2: at most, whatever the numbers are.
+
+        Args:
+            mean: the mean of the numbers.
+        """
+        far = np.abs(self._unit * self.counts + self._middle - mean)
+        return float(self._moments(far**3).max() / self._least**1.5) if self._least > 0 else 0.0
+
+    @property
+    def _least(self) -> float:
+        """The variance of one report, at least: between two places it is concave in the number."""
+        return float((self._squares - self._places**2).min())
+
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """What each cell counts."""
@@ -210,10 +225,9 @@ class WindowReport(Tallied, FormedRandomizer):
         thirds = np.array(
             [self._moments(np.abs(here - x) ** 3)[max(0, i - 1) : i + 2].max() for i, x in enumerate(at)]
         )
-        smallest = float((squares - at**2).min())
         beyond = self._reach + (self.high - self.low) / 2
         bounded = Bounded((largest,), (1,), beyond, beyond, 2 * self._reach)
-        third = float(thirds.max() / smallest**1.5) if smallest > 0 else 0.0
+        third = float(thirds.max() / self._least**1.5) if self._least > 0 else 0.0
         return NearlyNormal(bounded, third, largest)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -15,6 +15,7 @@ from sulq.local.frequencies import FrequencyReport
 from sulq.local.onebit import OneBitReport
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import Bounded, beyond
+from sulq.local.window import WindowReport
 from sulq.oracles.crowd import Reports
 from sulq.oracles.surveys import Survey
 from sulq.plans.decisions import Needs, Risk
@@ -148,7 +149,7 @@ class _Reporting:
         high: the largest value.
         span: how far one person's report can be from another's.
         variance: the variance of a report, at most.
-        nearly: how nearly normal the mean of reports is, where that is known.
+        window: what reports are drawn by, where their mean is known to be nearly normal.
         own: how often a report supports `high` if that is the value; None for reports that are no such bits.
         other: how often a report supports `high` if `low` is the value; None for reports that are no such
             bits.
@@ -159,7 +160,7 @@ class _Reporting:
     high: float
     span: float
     variance: float
-    nearly: NearlyNormal | None
+    window: WindowReport | None
     own: float | None
     other: float | None
 
@@ -188,8 +189,9 @@ class _Reporting:
             )
         bounded = Bounded((self.variance + case.variance,), (1,), self.span, self.span, self.span)
         reports: Bounded | NearlyNormal = bounded
-        if self.nearly is not None:
-            reports = replace(self.nearly, bounded=bounded, width=self.high - self.low)
+        if self.window is not None:
+            # Rows are drawn one by one, so what they report is independent, and its mean is that of all rows.
+            reports = NearlyNormal(bounded, self.window.third(mean), bounded.variance)
         # Both sides are alike, and only one is wrong.
         return beyond(size, abs(bound - mean), reports) / 2
 
@@ -225,7 +227,7 @@ def _crowd(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
 def _way(survey: Survey) -> _Reporting:
     assert isinstance(survey, Reports)
     facts, randomizer = survey.source.scope.number(survey.part), survey.randomizer
-    unit, tails = float(facts.unit), randomizer.tails
+    unit = float(facts.unit)
     own = other = None
     if isinstance(randomizer, RandomizedResponse | OneBitReport | FrequencyReport):
         support = (randomizer.bit if isinstance(randomizer, OneBitReport) else randomizer).support
@@ -236,7 +238,9 @@ def _way(survey: Survey) -> _Reporting:
         float(facts.high.max()) * unit,
         survey.span,
         survey.variance,
-        tails if isinstance(tails, NearlyNormal) and survey.source.schema.rows_per_unit == 1 else None,
+        randomizer
+        if isinstance(randomizer, WindowReport) and survey.source.schema.rows_per_unit == 1
+        else None,
         own,
         other,
     )

@@ -16,9 +16,9 @@ from typing import Any
 
 from sulq.errors import SulqError
 from sulq.local.best import Method
+from sulq.local.directions import DirectionReport
 from sulq.local.item import Item
 from sulq.local.questionnaire import Questionnaire
-from sulq.local.sphere import SphereReport
 from sulq.survey.accepting import Accepting, SentOutcome, closed, count_refusals
 from sulq.survey.asking import SurveyItem, items_of
 from sulq.survey.database import SurveyDatabase, database_at
@@ -249,7 +249,7 @@ class Collector:
 
 def _refuse_long(item: Item) -> None:
     """Refuse what devices could not send: a vector of very many numbers, as a direction."""
-    if isinstance(item.randomizer, SphereReport) and item.randomizer.d > MOST_COORDINATES:
+    if isinstance(item.randomizer, DirectionReport) and item.randomizer.d > MOST_COORDINATES:
         raise SulqError(
             f"a report of {item.randomizer.d} numbers is too long to be sent, {MOST_COORDINATES} are the "
             "most: ask for fewer numbers in one query"

@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sulq.local.cap import CapReport
+from sulq.local.caps import MASSES
 from sulq.local.coordinates import CoordinateReport
+from sulq.local.directions import DirectionReport
 from sulq.local.draws import ONE
 from sulq.local.frequencies import NumberedReport
 from sulq.local.hadamard import HadamardResponse
@@ -94,6 +97,11 @@ def classes_of(randomizer: Randomizer) -> ReportClasses | None:
             return _alike(randomizer.cells, outside, inside, "which cell")
         case LaplaceReport():
             return _sides(randomizer)
+        case CapReport():
+            # Nobody is on a side more often than who lies in its middle.
+            mass, lies = randomizer.mass / MASSES, randomizer.lies / ONE
+            high = 1 - lies / 2 / (1 - mass)
+            return _alike(2, 1 - high, high, "on which side of the first coordinate")
         case SphereReport():
             # Who lies towards a side reports it as often as a bit is told truly, at most.
             lies = randomizer.bit.lies / ONE
@@ -134,7 +142,7 @@ def class_counts(randomizer: Randomizer, reports: ArrayLike) -> NDArray[np.int64
         case LaplaceReport():
             steps = randomizer.within(reports)
             places = np.where(steps < 0, 0, np.where(steps <= STEPS, 1, 2))
-        case SphereReport():
+        case DirectionReport():
             places = (numbers(reports, randomizer.d)[:, 0] > 0).astype(np.int64)
         case _:
             places = within(reports, 0, size - 1)
@@ -157,7 +165,7 @@ def impossible_among(randomizer: Randomizer, reports: list[Any]) -> int:
             high = 1
         case UnaryResponse():
             return sum(not _is_unary(report, randomizer) for report in reports)
-        case SphereReport():
+        case DirectionReport():
             return sum(not _is_direction(report, randomizer.d) for report in reports)
         case NumberedReport():
             high = randomizer.reports - 1

@@ -140,6 +140,10 @@ class Collected(Crowd):
             return self.answers(round_, [])
         with self._turn:
             kept = self._kept(run, round_.key)
+            if kept is not None and not all(item.key in kept.items for item in questionnaire.items):
+                # The round was begun when the printed reports were the best there were.
+                self.method = "printed"
+                questionnaire = self.questionnaire(round_)
             if kept is None:
                 self._check_open()
                 self._require(sum(questionnaire.people))

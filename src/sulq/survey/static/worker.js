@@ -11,6 +11,7 @@ const FILES = [
     "choice_nodes",
     "date_nodes",
     "designs",
+    "directions",
     "device",
     "draws",
     "expressions",

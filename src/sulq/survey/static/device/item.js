@@ -104,7 +104,7 @@ function reports(randomizer, shape) {
       return is === "coordinates" && boxed(shape);
     case "ball":
       return (
-        is === "sphere" &&
+        ["sphere", "cap"].includes(is) &&
         sameNumber(shape.get("size"), randomizer.d) &&
         sameNumber(shape.get("norm"), randomizer.norm)
       );

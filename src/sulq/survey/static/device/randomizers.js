@@ -15,7 +15,8 @@ import {
   word32,
 } from "./draws.js";
 import { blockTable } from "./designs.js";
-import { MOST_POSSIBILITIES, steps, finite, ends, box, possibilities } from "./reading.js";
+import { cap, sphere } from "./directions.js";
+import { MOST_POSSIBILITIES, larger, steps, ends, box, possibilities } from "./reading.js";
 
 const CELLS = 2 ** 12;
 const MOST_COUNT = 2 ** 20;
@@ -23,7 +24,6 @@ const LAPLACE_STEPS = 4096;
 const FARTHEST = 64n;
 const MOST_BITS = 16;
 
-const larger = ({ n, d }) => (n >= d ? fraction(n, d) : fraction(d, n));
 const power = (ratio, times_) => fraction(ratio.n ** BigInt(times_), ratio.d ** BigInt(times_));
 const within = (value, k) => Math.min(Math.max(value, 0), k - 1);
 
@@ -211,42 +211,6 @@ function coordinates(form) {
   };
 }
 
-// A uniform direction: normal numbers by Box and Muller, brought to length 1. It is public, so that its floats
-// need not be exact: the ratio is that of the bit whatever law the direction has.
-function direction(d, bytes) {
-  const unit = () => (word32(bytes(4)) + 0.5) / 2 ** 32;
-  const drawn = [];
-  while (drawn.length < d) {
-    const [radius, angle] = [Math.sqrt(-2 * Math.log(unit())), 2 * Math.PI * unit()];
-    drawn.push(radius * Math.cos(angle), radius * Math.sin(angle));
-  }
-  const kept = drawn.slice(0, d);
-  const length = Math.sqrt(kept.reduce((sum, x) => sum + x * x, 0));
-  return kept.map((x) => x / length);
-}
-
-function sphere(form) {
-  const bit = inside(form.get("bit"), ["response"]);
-  const [d, norm] = [
-    wholeNumber(form.get("d"), "the number of coordinates", 1, MOST_POSSIBILITIES),
-    finite(form.get("norm"), "norm"),
-  ];
-  if (!(norm >= 0)) throw new Refusal("form", "a norm is at least 0");
-  return {
-    d,
-    norm,
-    ratio: bit.ratio,
-    draw(value, bytes) {
-      const towards = direction(d, bytes);
-      const length = Math.sqrt(value.reduce((sum, x) => sum + x * x, 0));
-      const keeps = rounded(position(length, -norm, norm, 1), bytes) === 1;
-      const side = towards.reduce((sum, x, i) => sum + x * value[i], 0) >= 0;
-      const sign = bit.draw(side === keeps, bytes) === 1 ? 1 : -1;
-      return towards.map((x) => sign * x);
-    },
-  };
-}
-
 function keyed(form) {
   const [{ lows, highs }, inner] = [box(form), inside(form.get("inner"), ["kary", "hadamard", "design"])];
   const groups = wholeNumber(form.get("groups"), "the number of groups", 1, MOST_POSSIBILITIES / 2);
@@ -278,7 +242,8 @@ export const RANDOMIZERS = new Map([
   ["window", [["low", "high", "window", "values", "lies"], windowed]],
   ["laplace", [["low", "high", "exponent"], laplace]],
   ["coordinates", [["lows", "highs", "bits", "bit"], coordinates]],
-  ["sphere", [["d", "norm", "bit"], sphere]],
+  ["sphere", [["d", "norm", "bit"], (form) => sphere(form, inside(form.get("bit"), ["response"]))]],
+  ["cap", [["d", "norm", "threshold", "mass", "lies"], cap]],
   ["keyed", [["groups", "lows", "highs", "inner"], keyed]],
 ]);
 

@@ -1,7 +1,7 @@
 // The numbers in the form of a randomizer, each checked as it is read.
 
 import { Numeral, Refusal } from "./json.js";
-import { wholeNumber } from "./rational.js";
+import { fraction, wholeNumber } from "./rational.js";
 import { ONE } from "./draws.js";
 
 export const MOST_POSSIBILITIES = 2 ** 20;
@@ -41,6 +41,9 @@ export function box(form) {
   }
   return { lows, highs };
 }
+
+// A ratio or its inverse, whichever is above 1.
+export const larger = ({ n, d }) => (n >= d ? fraction(n, d) : fraction(d, n));
 
 export const possibilities = (form) =>
   wholeNumber(form.get("k"), "the number of possibilities", 2, MOST_POSSIBILITIES);

@@ -1,0 +1,136 @@
+"""What reports that are directions have in common: how they are drawn, added up, and turned into a mean.
+
+A direction is drawn without looking at anyone's vector, and what a report tells is which direction was taken.
+So the floats of a direction say nothing of a vector, however they are rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sulq.errors import QueryError
+from sulq.local.coordinates import MOST_COORDINATES
+from sulq.local.formed import FormedRandomizer
+from sulq.local.received import numbers
+from sulq.local.tails import Bounded, people
+from sulq.local.tally import Tallied, Tally, sums_of
+from sulq.numbers import whole
+from sulq.privacy.coins import random_bytes
+
+Floats = NDArray[np.float64]
+
+_STEP_PARTS = 2.0**26
+# One report's coordinate in steps of 2^-52, with room for the rounding of its length.
+_LONGEST = 2**52 + 2**30
+# So many numbers are tallied at once, or else one report.
+_NUMBERS = 2**18
+
+
+@dataclass(frozen=True, init=False)
+class DirectionReport(Tallied, FormedRandomizer, ABC):
+    """A vector of d numbers with 2-norm at most `norm`, reported as a unit vector.
+
+    Args:
+        d: how many coordinates a vector has.
+        norm: its 2-norm, at most.
+    """
+
+    d: int
+    norm: float
+
+    def __init__(self, d: int, norm: float) -> None:
+        object.__setattr__(self, "d", whole("the number of coordinates", d, 1, MOST_COORDINATES))
+        if not 0 <= norm < math.inf:
+            raise QueryError(f"a norm is a finite number that is at least 0, got {norm!r}")
+        object.__setattr__(self, "norm", float(norm))
+
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """What a report is multiplied by, so that its expectation is the vector.
+
+        The expected squared distance of one such report from the vector is reach² less the vector's square.
+        """
+
+    @abstractmethod
+    def variance(self, n: int) -> float:
+        """The variance of one number of the estimate from n reports, at most."""
+
+    @property
+    def exponent(self) -> None:
+        return None
+
+    def tally(self, reports: ArrayLike, item: str = "") -> Tally:
+        """The sum of the vectors, in steps of 2^-52. Reports longer than 1 are brought back to the sphere."""
+        received = numbers(reports, self.d)
+        total = np.zeros(self.d, dtype=object)
+        rows = max(1, _NUMBERS // self.d)
+        for start in range(0, len(received), rows):
+            total += _in_steps(received[start : start + rows])
+        return Tally(item, len(received), total)
+
+    def estimate_of(self, tally: Tally) -> Floats:
+        """The mean vector."""
+        total = sums_of(tally, self.d, -_LONGEST, _LONGEST).astype(np.float64) / _STEP_PARTS**2
+        return np.asarray(self.reach * total) / people(tally.reports)
+
+    @property
+    def tails(self) -> Bounded:
+        beyond = self.reach + self.norm
+        return Bounded((self.variance(1),), (self.d,), beyond, beyond, 2 * self.reach)
+
+    def radius(self, n: int, beta: float) -> float:
+        return self.tails.radius(n, beta)
+
+    def influence(self, n: int) -> float:
+        return 2 * self.reach / people(n)
+
+
+def vectors_of(values: ArrayLike) -> tuple[Floats, Floats]:
+    """Vectors and their lengths; what is not a number counts as 0.
+
+    >>> vectors_of([[3.0, 4.0], [float("nan"), 1.0]])[1].tolist()
+    [5.0, 1.0]
+    """
+    vectors = np.nan_to_num(np.asarray(values, dtype=np.float64), posinf=0.0, neginf=0.0)
+    return vectors, np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+
+
+def random_directions(count: int, d: int) -> Floats:
+    """Unit vectors, uniform on the sphere but for rounding; each is as likely as its opposite.
+
+    Directions are public, so a fast generator may draw them, with a seed nobody else has.
+
+    >>> random_directions(2, 3).shape
+    (2, 3)
+    """
+    generator = np.random.Generator(np.random.SFC64(random_bytes(32).view(np.uint32).tolist()))
+    drawn = generator.standard_normal((count, d))
+    drawn /= np.sqrt(np.einsum("ij,ij->i", drawn, drawn))[:, np.newaxis]
+    return drawn
+
+
+def _in_steps(reports: NDArray[Any]) -> NDArray[np.object_]:
+    """The sum of some vectors in steps of 2^-52, exactly, each coordinate rounded to a whole number of them.
+
+    A coordinate is a number of large steps of 2^-26 and a rest of small ones. Both are whole numbers below
+    2^27, so floats add up _NUMBERS of them exactly.
+    """
+    # One row for each coordinate: few long rows are faster than many short ones.
+    vectors = np.nan_to_num(reports.T.astype(np.float64, order="C"), posinf=0.0, neginf=0.0)
+    # First by the largest coordinate, where that is above 1: squares of large numbers would overflow.
+    vectors /= np.maximum(np.abs(vectors).max(axis=0), 1.0)
+    # Squares are added one after another, so that a report counts the same to the last bit alone and among
+    # others; a sum would go through them in an order that depends on how many reports there are.
+    squares = np.add.accumulate(vectors * vectors, axis=0)[-1]
+    vectors *= _STEP_PARTS / np.maximum(np.sqrt(squares), 1.0)
+    large = np.rint(vectors)
+    small = np.rint((vectors - large) * _STEP_PARTS)
+    high, low = (part.sum(axis=1).astype(np.int64).astype(object) for part in (large, small))
+    return np.asarray(high * int(_STEP_PARTS) + low)
