@@ -16,14 +16,25 @@ from sulq.privacy.conversion import delta_of, epsilon_of, rho_of
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
+from sulq.privacy.spherical import SphericalLaplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.privacy.terms import Contest, Pure, Settled, SharedCondition, SumFacts, Terms, Way
+from sulq.queries.exchanged import VectorMoves
 
 WAYS: tuple[Way, ...] = ("usual", "permute-and-flip", "exponential", "pure")
 
 
-def loss_of_sum(noise: AddedNoise | None, moves1: Fraction, moves2: Fraction) -> Fraction:
-    """What a sum costs, in the unit of its noise, if one person moves it so far, in steps of its grid."""
+def loss_of_sum(
+    noise: AddedNoise | None, moves1: Fraction, moves2: Fraction, lengths: Fraction = Fraction(0)
+) -> Fraction:
+    """What a sum costs, in the unit of its noise, if one person moves it so far, in steps of its grid.
+
+    Args:
+        noise: its noise.
+        moves1: how far it moves in the 1-norm.
+        moves2: the square of how far it moves in the 2-norm.
+        lengths: the 2-norms of what moves in each vector, added up, where the noise is of vectors.
+    """
     if noise is None:
         return Fraction(10**12) if moves1 else Fraction(0)
     if isinstance(noise, RepeatedNoise):
@@ -31,6 +42,8 @@ def loss_of_sum(noise: AddedNoise | None, moves1: Fraction, moves2: Fraction) ->
         return noise.times * loss_of_sum(noise.noise, moves1, moves2)
     if isinstance(noise, DiscreteLaplace):
         return moves1 / noise.scale
+    if isinstance(noise, SphericalLaplace):
+        return lengths / noise.scale
     return moves2 / (2 * noise.variance)
 
 
@@ -71,7 +84,14 @@ def _facts(dice: random.Random, tolerances: bool) -> SumFacts:
         inside, alone = ((moves1 / dice.randint(1, 3), moves2 / dice.randint(1, 9)) for _ in range(2))
         shared = SharedCondition(dice.choice(["this", "that"]), inside, alone)
     weight = Fraction(dice.randint(1, 9), 3)
-    return SumFacts(step, width, moves1, moves2, size, reach, weight, tolerance, beta, shared)
+    vectors = None
+    if width > 1 and moves1 and dice.random() < 0.5:
+        # Between the 1-norm, which is never shorter, and the 1-norm over the root of the width.
+        length, part = (Fraction(1, dice.randint(1, math.isqrt(width))) for _ in range(2))
+        ways = [length * moves1, length * part * moves1]
+        dice.shuffle(ways)
+        vectors = VectorMoves(width, length * moves1, *ways)
+    return SumFacts(step, width, moves1, moves2, size, reach, weight, tolerance, beta, shared, vectors)
 
 
 def _contest(dice: random.Random) -> Contest:
@@ -102,10 +122,13 @@ def _loss(terms: Terms, sums: Sequence[SumFacts], contests: Sequence[Contest], u
 
 
 def _moved(noise: AddedNoise | None, facts: SumFacts, both: Mapping[str, bool]) -> Fraction:
-    moves = facts.moves1, facts.moves2
+    moves, lengths = (facts.moves1, facts.moves2), facts.vectors.moves if facts.vectors else Fraction(0)
     if facts.shared is not None:
-        moves = facts.shared.inside if both[facts.shared.condition] else facts.shared.alone
-    return loss_of_sum(noise, moves[0] / facts.step, moves[1] / facts.step**2)
+        inside = both[facts.shared.condition]
+        moves = facts.shared.inside if inside else facts.shared.alone
+        if facts.vectors is not None:
+            lengths = facts.vectors.inside if inside else facts.vectors.alone
+    return loss_of_sum(noise, moves[0] / facts.step, moves[1] / facts.step**2, lengths / facts.step)
 
 
 def calibration(effort: Effort) -> Iterator[AuditFinding]:

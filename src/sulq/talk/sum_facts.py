@@ -6,7 +6,7 @@ from collections import Counter
 
 from sulq.errors import QueryError
 from sulq.privacy.terms import SharedCondition, SumFacts
-from sulq.queries.exchanged import moves_where
+from sulq.queries.exchanged import moves_where, vector_moves
 from sulq.queries.node import Node
 from sulq.queries.query import Query, moves, reach
 from sulq.queries.rounds import Round
@@ -15,7 +15,12 @@ from sulq.talk.row_questions import PublicFacts
 
 
 def sum_facts(
-    public: PublicFacts, query: Query, part: Node, several: bool = True, former: bool = False
+    public: PublicFacts,
+    query: Query,
+    part: Node,
+    several: bool = True,
+    former: bool = False,
+    vectors: bool = True,
 ) -> SumFacts:
     """The facts of one of the sums that answer a query.
 
@@ -25,6 +30,7 @@ def sum_facts(
         part: the row expression that is summed, one of the query's parts.
         several: whether there are several sums with the query's condition, to be accounted jointly.
         former: whether facts are as loose as in earlier versions.
+        vectors: whether noise may be drawn for whole vectors, as it was not in earlier versions.
 
     >>> import sulq
     >>> schema = sulq.Schema({"sick": sulq.Boolean(), "x": sulq.Real(-1, 1)})
@@ -58,16 +64,20 @@ def sum_facts(
         tolerance=tolerance,
         beta=query.beta,
         shared=shared,
+        vectors=vector_moves(scope, part, neighbours) if vectors and not former else None,
     )
 
 
-def round_facts(public: PublicFacts, round_: Round, former: bool = False) -> list[SumFacts]:
+def round_facts(
+    public: PublicFacts, round_: Round, former: bool = False, vectors: bool = True
+) -> list[SumFacts]:
     """The facts of all sums that answer the queries of a round.
 
     Args:
         public: what is public about the table.
         round_: what is asked.
         former: whether sums are accounted on their own, with looser facts, as in earlier versions.
+        vectors: whether noise may be drawn for whole vectors, as it was not in earlier versions.
     """
     parts = [(query, part) for query in round_.queries if isinstance(query, Query) for part in query.parts]
     conditions = Counter(query.where.key for query, _ in parts if query.where is not None)
@@ -75,4 +85,4 @@ def round_facts(public: PublicFacts, round_: Round, former: bool = False) -> lis
     def several(query: Query) -> bool:
         return not former and query.where is not None and conditions[query.where.key] > 1
 
-    return [sum_facts(public, query, part, several(query), former) for query, part in parts]
+    return [sum_facts(public, query, part, several(query), former, vectors) for query, part in parts]
