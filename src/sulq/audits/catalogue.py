@@ -26,6 +26,7 @@ from sulq.audits import (
     randomizers,
     sensitivity,
     services,
+    vectors,
 )
 from sulq.audits.findings import AuditFinding, Check, Effort, exact
 from sulq.errors import SulqError
@@ -47,6 +48,7 @@ MODULES = (
     parties,
     devices,
     services,
+    vectors,
 )
 CHECKS: dict[str, Check] = {check.name: check for module in MODULES for check in module.CHECKS}
 FIRST = ("parity", "transcripts", "randomizers", "sensitivity", "errors", "learners", "noise")
