@@ -124,3 +124,57 @@ def test_settings_of_the_papers_noise_that_make_no_sense_are_refused(
 ) -> None:
     assert main(["plan", "conjunction", "--dimension", "4", "--epsilon", "1", *papers]) != 0
     assert says in capsys.readouterr().err
+
+
+def parties_schemas(folder: Path) -> list[str]:
+    named = []
+    for name, flag, number in (("hospital", "sick", "pay"), ("registry", "smokes", "age")):
+        path = folder / f"{name}.toml"
+        path.write_text(
+            '[columns.person]\ntype = "integer"\nlow = 0\nhigh = 1000000\n'
+            f'[columns.{flag}]\ntype = "boolean"\n[columns.{number}]\ntype = "real"\nlow = 0\nhigh = 10\n'
+        )
+        named += ["--party", f"{name}={path}"]
+    return ["parties", *named, "--key", "person", "--epsilon", "1"]
+
+
+def test_parties_are_told_buckets_errors_and_how_many_people_it_takes(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    start = parties_schemas(tmp_path)
+    out = said(capsys, *start, "--by", "smokes", "sick", "--people", "100000", "--within", "0.01")
+    for words in (
+        "4,096 buckets for about 100,000 people",
+        "880 by noise",
+        "it takes 104,704 people",
+        "ε = 2",
+    ):
+        assert words in out
+    assert "1,000,000" in out and "10,000" in out, "ten times as many people, and a tenth of them"
+    more = said(capsys, *start, "--product", "age", "pay", "--people", "1000000", "--delta", "1e-6")
+    assert "8,192 buckets" in more and "(2, 2e-06)" in more
+    assert "Nothing is estimated across parties" in said(capsys, *start, "--by", "sick", "--people", "100")
+    assert "no number of people is enough" in said(
+        capsys, *start, "--by", "smokes", "sick", "--people", "100", "--within", "1e-9"
+    )
+
+
+def test_what_parties_cannot_plan_is_refused_in_a_line(capsys: Captured, tmp_path: Path) -> None:
+    start = parties_schemas(tmp_path)
+    for more, words in (
+        (["--by", "nobody", "--people", "10"], "no party has a column 'nobody'"),
+        (["--by", "smokes", "sick", "--people", "0"], "people must be a whole number from 1"),
+        (
+            ["--by", "sick", "--people", "10", "--within", "0.1"],
+            "nothing of this is estimated across parties",
+        ),
+        (["--by", "smokes", "sick", "--people", "10", "--within", "nan"], "within"),
+        (["--by", "smokes", "sick", "--people", "10", "--share", "2"], "share"),
+        (
+            ["--by", "smokes", "sick", "--people", "10", "--party", "nothing"],
+            "--party needs a name and a schema",
+        ),
+        (["--by", "smokes", "sick", "--people", "10", *start[3:5]], "the same name"),
+    ):
+        assert main(["plan", *start, *more]) != 0
+        assert words in capsys.readouterr().err

@@ -10,7 +10,9 @@ from sulq.oracles.curator import Curator
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.prices import Prices
 from sulq.privacy.repeated import RepeatedNoise
+from sulq.privacy.spherical import SphericalLaplace
 from sulq.queries.choose import Choice
+from sulq.queries.exchanged import vector_moves
 from sulq.queries.node import Node
 from sulq.queries.rounds import asked_of
 from sulq.queries.vectors import Only
@@ -57,6 +59,17 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
                 lost += times * curator.offer.scope.number(part).width
                 continue
             assert not isinstance(noise, RepeatedNoise)
+            if isinstance(noise, SphericalLaplace):
+                moves = vector_moves(curator.offer.scope, part, curator.offer.neighbours)
+                assert moves is not None and moves.width == noise.width
+                step = curator.offer.scope.number(part).unit
+                inside, alone = (noise.epsilon(moved / step) for moved in (moves.inside, moves.alone))
+                if query.where is not None and curator.offer.neighbours == "replace":
+                    by_condition[query.where.key][0] += inside
+                    by_condition[query.where.key][1] += alone
+                else:
+                    lost += noise.epsilon(moves.moves / step)
+                continue
             if query.where is not None and isinstance(part, Only) and curator.offer.neighbours == "replace":
                 for case, (first, second) in enumerate(_cases(curator, part)):
                     by_condition[query.where.key][case] += _lost(noise, first, second, prices)

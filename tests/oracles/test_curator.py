@@ -12,6 +12,7 @@ import pytest
 import sulq
 from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteLaplace
+from sulq.privacy.spherical import SphericalLaplace
 from tests.effort import fewest, most, runs
 from tests.oracles.curators import SCHEMA, people, terms
 
@@ -62,6 +63,8 @@ def test_the_noise_of_a_round_pays_for_its_joint_sensitivity_and_not_much_more(
         moved2 = facts.square if neighbours == "add-remove" else facts.spread_square
         if moved1 == 0:
             assert noise is None
+        elif isinstance(noise, SphericalLaplace):
+            used += noise.epsilon(Fraction(math.isqrt(moved2 << 40) + 1, 2**20))
         else:
             used += (
                 noise.epsilon(moved1)

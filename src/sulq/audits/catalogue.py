@@ -27,6 +27,7 @@ from sulq.audits import (
     randomizers,
     sensitivity,
     services,
+    vectors,
 )
 from sulq.audits.findings import AuditFinding, Check, Effort, exact
 from sulq.errors import SulqError
@@ -49,6 +50,7 @@ MODULES = (
     parties,
     devices,
     services,
+    vectors,
 )
 CHECKS: dict[str, Check] = {check.name: check for module in MODULES for check in module.CHECKS}
 FIRST = ("parity", "transcripts", "randomizers", "sensitivity", "errors", "learners", "noise")

@@ -18,8 +18,10 @@ from sulq.privacy.noise import DiscreteLaplace
 from sulq.privacy.prices import Accounting, Prices
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.selection import ExponentialMechanism
+from sulq.privacy.spherical import SphericalLaplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.privacy.terms import Contest, Pure, Settled, SharedCondition, SumFacts, Terms, Way
+from sulq.queries.exchanged import VectorMoves
 
 BY_RHO = Prices(Fraction(0))
 """Every ρ is charged as it is."""
@@ -27,9 +29,21 @@ WAYS: tuple[Way, ...] = ("usual", "permute-and-flip", "exponential", "pure")
 
 
 def loss_of_sum(
-    noise: AddedNoise | None, moves1: Fraction, moves2: Fraction, prices: Prices = BY_RHO
+    noise: AddedNoise | None,
+    moves1: Fraction,
+    moves2: Fraction,
+    lengths: Fraction = Fraction(0),
+    prices: Prices = BY_RHO,
 ) -> Fraction:
-    """What a sum costs, in the unit of its noise, if one person moves it so far, in steps of its grid."""
+    """What a sum costs, in the unit of its noise, if one person moves it so far, in steps of its grid.
+
+    Args:
+        noise: its noise.
+        moves1: how far it moves in the 1-norm.
+        moves2: the square of how far it moves in the 2-norm.
+        lengths: the 2-norms of what moves in each vector, added up, where the noise is of vectors.
+        prices: what is charged for what.
+    """
     if noise is None:
         return Fraction(10**12) if moves1 else Fraction(0)
     if isinstance(noise, RepeatedNoise):
@@ -37,6 +51,8 @@ def loss_of_sum(
         return noise.times * loss_of_sum(noise.noise, moves1, moves2)
     if isinstance(noise, DiscreteLaplace):
         return moves1 / noise.scale
+    if isinstance(noise, SphericalLaplace):
+        return lengths / noise.scale
     by_rho = math.inf if prices.noise is None else prices.noise * moves2 / (2 * noise.variance)
     # The noise without what rounds it to the grid.
     rest = noise.variance - prices.rounding
@@ -91,7 +107,14 @@ def _facts(dice: random.Random, tolerances: bool) -> SumFacts:
         inside, alone = ((moves1 / dice.randint(1, 3), moves2 / dice.randint(1, 9)) for _ in range(2))
         shared = SharedCondition(dice.choice(["this", "that"]), inside, alone)
     weight = Fraction(dice.randint(1, 9), 3)
-    return SumFacts(step, width, moves1, moves2, size, reach, weight, tolerance, beta, shared)
+    vectors = None
+    if width > 1 and moves1 and dice.random() < 0.5:
+        # Between the 1-norm, which is never shorter, and the 1-norm over the root of the width.
+        length, part = (Fraction(1, dice.randint(1, math.isqrt(width))) for _ in range(2))
+        ways = [length * moves1, length * part * moves1]
+        dice.shuffle(ways)
+        vectors = VectorMoves(width, length * moves1, *ways)
+    return SumFacts(step, width, moves1, moves2, size, reach, weight, tolerance, beta, shared, vectors)
 
 
 def _contest(dice: random.Random) -> Contest:
@@ -124,10 +147,13 @@ def _loss(
 
 
 def _moved(noise: AddedNoise | None, facts: SumFacts, both: Mapping[str, bool], prices: Prices) -> Fraction:
-    moves = facts.moves1, facts.moves2
+    moves, lengths = (facts.moves1, facts.moves2), facts.vectors.moves if facts.vectors else Fraction(0)
     if facts.shared is not None:
-        moves = facts.shared.inside if both[facts.shared.condition] else facts.shared.alone
-    return loss_of_sum(noise, moves[0] / facts.step, moves[1] / facts.step**2, prices)
+        inside = both[facts.shared.condition]
+        moves = facts.shared.inside if inside else facts.shared.alone
+        if facts.vectors is not None:
+            lengths = facts.vectors.inside if inside else facts.vectors.alone
+    return loss_of_sum(noise, moves[0] / facts.step, moves[1] / facts.step**2, lengths / facts.step, prices)
 
 
 def calibration(effort: Effort) -> Iterator[AuditFinding]:

@@ -16,7 +16,9 @@ from typing import Any
 from sulq.audits.costs import BY_RHO, cost_in, loss_of_sum
 from sulq.oracles.curator import Curator
 from sulq.privacy.prices import Prices
+from sulq.privacy.repeated import AddedNoise
 from sulq.privacy.selection import ExponentialMechanism, Selection
+from sulq.privacy.spherical import SphericalLaplace
 from sulq.privacy.terms import Pure
 from sulq.queries.choose import Choice
 from sulq.queries.rounds import Ahead, Round, asked_of
@@ -90,9 +92,18 @@ def _loss(curator: Curator, here: Sums, there: Sums, round_: Round) -> RoundLoss
         else:
             for one, two in zip(ones, twos, strict=True):
                 moves = [abs(int(a) - int(b)) for a, b in zip(one, two, strict=True)]
-                squares = Fraction(sum(move * move for move in moves))
-                lost += float(loss_of_sum(next(noises), Fraction(sum(moves)), squares, prices))
+                squares, noise = Fraction(sum(move * move for move in moves)), next(noises)
+                lost += float(
+                    loss_of_sum(noise, Fraction(sum(moves)), squares, _lengths(noise, moves), prices)
+                )
     return RoundLoss(terms.cost, lost, others)
+
+
+def _lengths(noise: AddedNoise | None, moves: Sequence[int]) -> Fraction:
+    """The 2-norms of what moved in each vector, added up, where the noise is of vectors."""
+    width = noise.width if isinstance(noise, SphericalLaplace) else len(moves)
+    blocks = (moves[start : start + width] for start in range(0, len(moves), width))
+    return sum((Fraction(math.hypot(*block)) for block in blocks), Fraction(0))
 
 
 def _most(settled: Selection | Pure, unit: str, prices: Prices) -> float:

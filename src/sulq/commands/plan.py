@@ -15,6 +15,7 @@ from rich.text import Text
 
 from sulq.commands.command import Command
 from sulq.commands.learners import COMMANDS
+from sulq.commands.plan_parties import add_plan_parties
 from sulq.commands.plan_subjects import SUBJECTS, Subject
 from sulq.commands.show import rounds_table
 from sulq.errors import QueryError, SulqError
@@ -72,6 +73,7 @@ def add_plan(commands: Any) -> None:
     for command in COMMANDS:
         if command.name in REHEARSED:
             _add_rehearsal(subjects, command)
+    add_plan_parties(subjects)
 
 
 def _add_options(parser: argparse.ArgumentParser, subject: Subject) -> None:

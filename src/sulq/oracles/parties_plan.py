@@ -87,7 +87,7 @@ class SketchPlan:
         """The plan in words."""
         lines = ["Nothing is estimated across parties."]
         if self.buckets:
-            off, shared, noisy = map(_rounded, (self.deviation, self.sketch_error, self.noise_error))
+            off, shared, noisy = map(in_short, (self.deviation, self.sketch_error, self.noise_error))
             lines = [
                 f"{self.buckets:,} buckets for about {self.people:,} people.",
                 f"An estimate across parties is off by about ±{off}, one standard deviation: "
@@ -149,6 +149,11 @@ def radius(factors: Sequence[Factor], people: int, buckets: int, beta: float) ->
     return quantile(beta, buckets - 1) * math.sqrt(variance(factors, people, buckets, worst=True))
 
 
-def _rounded(number: float) -> str:
+def in_short(number: float) -> str:
+    """A number to two digits.
+
+    >>> in_short(1234.5), in_short(0.1234)
+    ('1,200', '0.12')
+    """
     digits = 0 if number < 1 else max(0, math.floor(math.log10(number)) - 1)
     return f"{round(number, -digits):,.0f}" if number >= 10 else f"{number:.2g}"

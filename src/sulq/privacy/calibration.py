@@ -22,20 +22,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from sulq.privacy.composition import BudgetUnit
-from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.ranges import LOWEST
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
+from sulq.privacy.vector_noise import PureNoise, epsilon_of, in_vectors, noise_of
+
+N = TypeVar("N", PureNoise, DiscreteGaussian)
 
 COST_STEP = Fraction(1, 10**12)
 SIGNIFICANT = 40
-
-
 USUAL = 2**128 * 3**16 * 5**16 * 7**4 * math.prod((11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
 """The denominators of charges divide this number."""
 
@@ -58,7 +60,7 @@ class Calibration(Protocol):
 
 @dataclass(frozen=True)
 class Laplace:
-    """Pure ε: discrete Laplace noise and permute-and-flip.
+    """Pure ε: discrete Laplace noise, or spherical noise for vectors, and permute-and-flip.
 
     >>> one = Fraction(1)
     >>> count = SumFacts(one, 1, moves1=one, moves2=one, size=one, reach=one, weight=one)
@@ -88,6 +90,7 @@ class Laplace:
         return self.budget.describe()
 
     def for_cost(self, sums: Sequence[SumFacts], contests: Sequence[Contest], cost: Fraction | None) -> Terms:
+        sums = [in_vectors(facts) for facts in sums]
         loads = [jointly(sums, 1, lambda facts: facts.weight / _size(facts))]
         loads += [_swing(contest) * contest.weight / contest.size for contest in contests]
         if sum(loads) == 0:
@@ -95,9 +98,7 @@ class Laplace:
         cost = _stated(cost)
         t = sum(loads) / cost
         noises = tuple(
-            None
-            if facts.moves1 == 0
-            else DiscreteLaplace(max(LOWEST, _up(t * _size(facts) / facts.weight / facts.step)))
+            None if facts.moves1 == 0 else noise_of(facts, _up(t * _size(facts) / facts.weight / facts.step))
             for facts in sums
         )
         selections = tuple(
@@ -107,12 +108,13 @@ class Laplace:
         return Terms(cost, noises, selections)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        noises = tuple(_within(facts, DiscreteLaplace) if facts.moves1 else None for facts in sums)
+        sums = [in_vectors(facts) for facts in sums]
+        noises = tuple(_within(facts, partial(noise_of, facts)) if facts.moves1 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
         def epsilon(facts: SumFacts) -> Fraction:
             noise = scales[id(facts)]
-            return noise.epsilon(1 / facts.step) if isinstance(noise, DiscreteLaplace) else Fraction(0)
+            return Fraction(0) if noise is None else epsilon_of(noise, 1 / facts.step)
 
         return Terms(_cost_up(jointly(sums, 1, epsilon)), noises)
 
@@ -214,7 +216,7 @@ def per_number(beta: Fraction | float, numbers: int) -> float:
     return max(each * (1 - 2.0**-40), float(beta) / numbers * (1 - 2.0**-40))
 
 
-def _within(facts: SumFacts, law: Callable[[Fraction], Noise]) -> Noise:
+def _within(facts: SumFacts, law: Callable[[Fraction], N]) -> N:
     """The widest noise that keeps all of a sum within its tolerance but for a chance of β.
 
     The radius grows with the scale, so bisection finds the widest scale (or variance) that still fits.
@@ -222,7 +224,8 @@ def _within(facts: SumFacts, law: Callable[[Fraction], Noise]) -> Noise:
     assert facts.tolerance is not None
     assert facts.beta is not None
     reach = math.floor(facts.tolerance / facts.step)
-    chance = per_number(facts.beta, facts.width)
+    # Numbers of one vector are not independent.
+    chance = per_number(facts.beta, facts.width // facts.block) / facts.block
     low, high = Fraction(1, 2**20), Fraction(2)
     while law(high).radius(chance) <= reach:
         low, high = high, high * 4

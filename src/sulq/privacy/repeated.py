@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.numbers import whole
 from sulq.privacy.noise import DiscreteGaussian, Noise
+from sulq.privacy.spherical import SphericalLaplace
 
 MOST = 2**60
 BLOCK = 2**20
@@ -88,8 +89,8 @@ class RepeatedNoise:
         return float(self.noise.scale) * high * ROUNDING
 
 
-AddedNoise: TypeAlias = Noise | RepeatedNoise
-"""What is added to a sum: one draw, or the mean of several."""
+AddedNoise: TypeAlias = Noise | SphericalLaplace | RepeatedNoise
+"""What is added to a sum: one draw for each number or vector, or the mean of several."""
 
 
 def blurred(true: NDArray[np.object_], noise: AddedNoise | None) -> NDArray[np.object_]:

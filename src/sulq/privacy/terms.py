@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 from sulq.errors import QueryError
 from sulq.privacy.repeated import AddedNoise
 from sulq.privacy.selection import Selection
+from sulq.queries.exchanged import VectorMoves
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class SumFacts:
     beta: Fraction | None = None
     shared: SharedCondition | None = None
     """The condition that a row must satisfy to add anything, where rows are exchanged."""
+    vectors: VectorMoves | None = None
+    """How far one person moves its vectors, if it is a sum of such."""
+    block: int = 1
+    """So many numbers get their noise together; see `sulq.privacy.vector_noise`."""
 
     def __post_init__(self) -> None:
         moved = (self.moves1 > 0, self.moves2 > 0, self.reach > 0)

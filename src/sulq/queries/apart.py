@@ -97,7 +97,7 @@ class _Taking:
                 parts = [self._on(part, facts.bits, around) for part in node.parts]
                 return lambda sums: np.concatenate([part(sums) for part in parts], axis=1)
             case Outer(left=OneHot() as groups):
-                return self._grouped(groups, node.right, node._factors(self.scope)[1], around)
+                return self._grouped(groups, node.right, node.factors_of(self.scope)[1], around)
             case OneHot():
                 return self._grouped(node, _ONE, self.scope.number(_ONE), around)
             case _ if facts.flag:

@@ -96,7 +96,7 @@ class Outer(Node):
     right: Node
 
     def facts(self, scope: Scope) -> Number:
-        left, right = self._factors(scope)
+        left, right = self.factors_of(scope)
         check_width(left.width * right.width)
         corners = np.stack(
             [np.outer(a, b).ravel() for a in (left.low, left.high) for b in (right.low, right.high)]
@@ -123,7 +123,7 @@ class Outer(Node):
         return (a[:, np.newaxis, :] * b[np.newaxis, :, :]).reshape(len(a) * len(b), batch.rows)
 
     def sums(self, batch: Batch, steps: Sequence[Step] = (), weight: Floats | None = None) -> Floats:
-        left, right = self._factors(batch.scope)
+        left, right = self.factors_of(batch.scope)
         a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
         return loops.product(a, b, steps, weight).ravel()
 
@@ -131,7 +131,7 @@ class Outer(Node):
         self, batch: Batch, code: Values, size: int, steps: Sequence[Step], weight: Floats | None
     ) -> Floats:
         """The sums of the rows with each code, one after the other; otherwise as `sums`."""
-        left, right = self._factors(batch.scope)
+        left, right = self.factors_of(batch.scope)
         a, b = self.left.coordinates(batch, left.bits), self.right.coordinates(batch, right.bits)
         return loops.grouped_product(a, b, code, size, steps, weight).ravel()
 
@@ -139,11 +139,12 @@ class Outer(Node):
         return max(self.left.densest(scope), self.right.densest(scope))
 
     def _values(self, batch: Batch) -> tuple[Floats, Floats]:
-        left, right = self._factors(batch.scope)
+        left, right = self.factors_of(batch.scope)
         return batch.number(self.left, left.bits), batch.number(self.right, right.bits)
 
     @once
-    def _factors(self, scope: Scope) -> tuple[Number, Number]:
+    def factors_of(self, scope: Scope) -> tuple[Number, Number]:
+        """The facts of both factors, on the grids that they are multiplied on."""
         return factors(scope.number(self.left), scope.number(self.right))
 
 

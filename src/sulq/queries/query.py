@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, make_rational
@@ -27,6 +27,7 @@ from sulq.wire import exact, members
 
 Neighbours = Literal["replace", "add-remove"]
 Statistic = Literal["count", "total", "mean"]
+T = TypeVar("T", int, Fraction)
 By = Node | str | Sequence[Node | str] | None
 
 
@@ -137,17 +138,17 @@ def moves(scope: Scope, part: Node, order: Literal[1, 2], neighbours: Neighbours
     if order not in (1, 2):
         raise QueryError(f"a sensitivity has order 1 or 2, not {order!r}")
     norms = (facts.norm1, facts.spread1) if order == 1 else (facts.square, facts.spread_square)
-    return _worst(*norms, schema, neighbours) * (schema.rows_per_unit * facts.unit) ** order
+    return worst(*norms, schema, neighbours) * (schema.rows_per_unit * facts.unit) ** order
 
 
 def reach(scope: Scope, part: Node, neighbours: Neighbours) -> Fraction:
     """How far one person moves any one coordinate of a sum, in natural units."""
     facts, schema = scope.number(part), scope.schema
     widest = int((facts.high - facts.low).max())
-    return _worst(facts.magnitude, widest, schema, neighbours) * schema.rows_per_unit * facts.unit
+    return worst(facts.magnitude, widest, schema, neighbours) * schema.rows_per_unit * facts.unit
 
 
-def _worst(come_or_go: int, exchanged: int, schema: Schema, neighbours: Neighbours) -> int:
+def worst(come_or_go: T, exchanged: T, schema: Schema, neighbours: Neighbours) -> T:
     """What one of a person's rows can do: come or go, be exchanged for another, or either.
 
     With a unit it can do either: a row may come to name nobody, or another person may have fewer.

@@ -8,6 +8,10 @@ most u/c²t² times its value at c²t², for u = a²b²t². So Chernoff's bound 
 
     Pr[sum ≥ x] ≤ exp(−Σ a²b²/c² · log(1 − c²t²) + Σ a²v t²/2 − x t).
 
+Noise for whole vectors of w numbers looks the same in every direction, so the numbers of one vector with
+weights a have the moment generating function (1 − |a|²b²t²)^(−(w + 1)/2), as (w + 1)/2 Laplace numbers of
+weight |a|. It is rounded afterwards, by half a step at most.
+
 Where reports of people are averaged, their errors may go together: there the parts are taken at their worst.
 """
 
@@ -25,6 +29,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.talk.laws import Exactly, Noise, PlainLaw
+from sulq.talk.vector_law import VectorNoise
 
 EXPONENTS = np.linspace(0.005, 0.995, 199)
 """Where Chernoff's bound is tried: it holds for each of them, so the smallest one holds."""
@@ -94,7 +99,7 @@ class WeightedSums:
         """
         together: dict[PlainLaw, Term] = {}
         for term in terms:
-            key = replace(term.law, numbers=1) if isinstance(term.law, Noise) else term.law
+            key = _alone(term.law)
             together[key] = term if key not in together else _joint(together[key], term)
         kept = list(together.values())
         columns = zip(*((each.law, each.squares, each.largest, each.absolute) for each in kept), strict=True)
@@ -126,11 +131,19 @@ class WeightedSums:
         return [Term(*entry) for entry in zip(*columns, strict=True)]
 
 
+def _alone(law: PlainLaw) -> PlainLaw:
+    """A law without how many numbers have it."""
+    if isinstance(law, VectorNoise):
+        return replace(law, numbers=law.width)
+    return replace(law, numbers=1) if isinstance(law, Noise) else law
+
+
 def _joint(one: Term, other: Term) -> Term:
     """Both terms, whose laws differ at most in how many numbers have noise."""
-    law = one.law
-    if isinstance(law, Noise) and isinstance(other.law, Noise):
-        law = replace(law, numbers=law.numbers + other.law.numbers)
+    law, more = one.law, other.law
+    for kind in (Noise, VectorNoise):
+        if isinstance(law, kind) and isinstance(more, kind):
+            law = replace(law, numbers=law.numbers + more.numbers)
     largest = max(one.largest, other.largest)
     return Term(law, one.squares + other.squares, largest, one.absolute + other.absolute)
 
@@ -152,7 +165,7 @@ def combined(terms: Sequence[Term], beta: float, numbers: int = 1) -> float:
     if not noisy:
         return 0.0
     worst = float(sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy))
-    if not all(isinstance(term.law, Noise) for term in noisy):
+    if not all(isinstance(term.law, Noise | VectorNoise) for term in noisy):
         return worst
     bounds = [worst, one_sided(noisy, beta / numbers / 2)]
     if len(noisy) == 1 and noisy[0].squares == noisy[0].largest ** 2:
@@ -183,14 +196,19 @@ def one_sided_each(terms: Sequence[Term], beta: float) -> NDArray[np.float64]:
     array([117., 263.])
     """
     noisy = [term for term in terms if not isinstance(term.law, Exactly)]
-    if not all(isinstance(term.law, Noise) for term in noisy):
+    if not all(isinstance(term.law, Noise | VectorNoise) for term in noisy):
         noisy = [term for term in noisy if np.any(term.absolute)]
         return np.asarray(sum(term.absolute * _radius(term.law, beta / len(noisy)) for term in noisy))
-    squares, reach, variance = (np.zeros(()) for _ in range(3))
+    squares, reach, variance, rounding = (np.zeros(()) for _ in range(4))
     for term in noisy:
-        assert isinstance(term.law, Noise)
+        assert isinstance(term.law, Noise | VectorNoise)
         unit, parameter = float(term.law.step) * term.law.factor, float(term.law.parameter)
-        if term.law.family == "laplace":
+        if isinstance(term.law, VectorNoise):
+            width, longest = term.law.width, np.minimum(term.squares, term.law.width * term.largest**2)
+            squares = np.asarray(squares + term.squares * (unit * parameter) ** 2 * (width + 1) / 2)
+            reach = np.asarray(np.maximum(reach, np.sqrt(longest) * unit * parameter))
+            rounding = np.asarray(rounding + term.absolute * unit / 2)
+        elif term.law.family == "laplace":
             squares = np.asarray(squares + term.squares * (unit * parameter) ** 2)
             reach = np.asarray(np.maximum(reach, term.largest * unit * parameter))
         else:
@@ -200,7 +218,7 @@ def one_sided_each(terms: Sequence[Term], beta: float) -> NDArray[np.float64]:
     t = EXPONENTS / furthest
     spread = squares[..., np.newaxis] / furthest**2 * LOGARITHMS
     both = ((rare + spread) / t + variance[..., np.newaxis] * t / 2).min(axis=-1)
-    return np.asarray(np.where(reach > 0, both, np.sqrt(2 * variance * rare)))
+    return np.asarray(np.where(reach > 0, both, np.sqrt(2 * variance * rare)) + rounding)
 
 
 @lru_cache(maxsize=4096)

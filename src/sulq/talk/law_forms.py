@@ -14,11 +14,13 @@ from sulq.talk.choice_laws import BestOf, Gap, Population
 from sulq.talk.combined import WeightedSums
 from sulq.talk.laws import Averaged, Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, Within
 from sulq.talk.sketched import Sketched
+from sulq.talk.vector_law import VectorNoise
 
 Law: TypeAlias = PlainLaw | Ratio | Gap | BestOf | Population | WeightedSums | Sketched
 LAWS: dict[str, type] = {
     "exact": Exactly,
     "noise": Noise,
+    "vector noise": VectorNoise,
     "mean of noise": MeanOfNoise,
     "averaged": Averaged,
     "within": Within,

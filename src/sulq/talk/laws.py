@@ -29,6 +29,7 @@ from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.noise import Noise as Distribution
 from sulq.privacy.repeated import RepeatedNoise
+from sulq.talk.vector_law import VectorNoise
 
 Value: TypeAlias = Any
 """A float or an array of floats; for a choice, an int or an array of ints."""
@@ -289,7 +290,7 @@ class Ratio:
         return shaped(np.where(counts > count_off, np.max(ends, axis=0), math.inf), self.shape)
 
 
-PlainLaw: TypeAlias = Exactly | Noise | MeanOfNoise | Averaged | Within
+PlainLaw: TypeAlias = Exactly | Noise | VectorNoise | MeanOfNoise | Averaged | Within
 """The error of sums: every number is as far off as any other."""
 
 

@@ -174,16 +174,17 @@ class Offer:
         round_ = asked_of(round_, self.schema)
         return [self._error(*settled, beta) for settled in self._with_terms(round_, self.terms(round_))]
 
-    def terms(self, round_: Round, former: bool = False) -> Terms:
+    def terms(self, round_: Round, former: bool = False, vectors: bool = True) -> Terms:
         """What the round costs and the noise it gets, or a refusal.
 
         Args:
             round_: what is asked.
             former: account every sum on its own, with looser facts, as earlier versions did.
+            vectors: draw noise for whole vectors where that is narrower, as earlier versions did not.
         """
         check_kinds(round_)
         round_ = asked_of(round_, self.schema)
-        sums = round_facts(self.public, round_, former)
+        sums = round_facts(self.public, round_, former, vectors)
         scope = scope_of(self.schema, former)
         contests = [self._contest(query, scope) for query in round_.queries if not isinstance(query, Query)]
         stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
@@ -214,12 +215,12 @@ class Offer:
             round_: what was asked.
             terms: its terms.
             released: the noisy sums, the choices, and what other mechanisms said. Those of earlier versions
-                do not say that they are accounted jointly: their noise was wider.
+                do not say that they are accounted jointly, or by vectors: their noise was wider.
         """
-        former = not released.get("jointly")
+        former, vectors = not released.get("jointly"), bool(released.get("vectors"))
         scope = scope_of(self.schema, former)
-        if former:
-            terms = self.terms(round_, former=True)
+        if former or not vectors:
+            terms = self.terms(round_, former, vectors)
         sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
         answers, round_ = [], asked_of(round_, self.schema)
         for query, noises, settled in self._with_terms(round_, terms):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
+from sulq.privacy.spherical import SphericalLaplace
 from sulq.privacy.terms import Pure, Settled
 from sulq.queries.choose import Choice
 from sulq.queries.expressions import Column
@@ -22,6 +23,7 @@ from sulq.schema import Date, Integer
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Gap
 from sulq.talk.laws import Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, shaped
+from sulq.talk.vector_law import VectorNoise
 
 Steps = NDArray[np.object_]
 MOST_LABELS = 4096
@@ -98,8 +100,10 @@ def _released(scope: Scope, part: Node, steps: Steps, noise: AddedNoise | None) 
     if isinstance(noise, RepeatedNoise):
         law = MeanOfNoise(Noise.of(noise.noise, facts.unit, len(steps)), noise.times)
         return KnownSum(nearest_floats(steps, facts.bits) / noise.times, law)
-    known = Exactly() if noise is None else Noise.of(noise, facts.unit, len(steps))
-    return KnownSum(nearest_floats(steps, facts.bits), known)
+    values = nearest_floats(steps, facts.bits)
+    if isinstance(noise, SphericalLaplace):
+        return KnownSum(values, VectorNoise.of(noise, facts.unit, len(steps)))
+    return KnownSum(values, Exactly() if noise is None else Noise.of(noise, facts.unit, len(steps)))
 
 
 def nearest_floats(steps: Steps, bits: int) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sulq.errors import QueryError
 from sulq.privacy.terms import SharedCondition, SumFacts
-from sulq.queries.exchanged import moves_where
+from sulq.queries.exchanged import VectorMoves, moves_where, vector_moves
 from sulq.queries.node import Node
 from sulq.queries.query import Neighbours, Query, moves, reach
 from sulq.queries.rounds import Round
@@ -17,7 +17,12 @@ from sulq.talk.row_questions import PublicFacts
 
 
 def sum_facts(
-    public: PublicFacts, query: Query, part: Node, several: bool = True, former: bool = False
+    public: PublicFacts,
+    query: Query,
+    part: Node,
+    several: bool = True,
+    former: bool = False,
+    vectors: bool = True,
 ) -> SumFacts:
     """The facts of one of the sums that answer a query.
 
@@ -27,6 +32,7 @@ def sum_facts(
         part: the row expression that is summed, one of the query's parts.
         several: whether there are several sums with the query's condition, to be accounted jointly.
         former: whether facts are as loose as in earlier versions.
+        vectors: whether noise may be drawn for whole vectors, as it was not in earlier versions.
 
     >>> import sulq
     >>> schema = sulq.Schema({"sick": sulq.Boolean(), "x": sulq.Real(-1, 1)})
@@ -60,6 +66,7 @@ def sum_facts(
         tolerance=tolerance,
         beta=query.beta,
         shared=shared,
+        vectors=known.vectors if vectors and not former else None,
     )
 
 
@@ -73,6 +80,7 @@ class _Moved(NamedTuple):
     size: Fraction
     reach: Fraction
     exchanged: tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]] | None
+    vectors: VectorMoves | None
 
 
 def _moved(scope: Scope, part: Node, neighbours: Neighbours) -> _Moved:
@@ -85,16 +93,20 @@ def _moved(scope: Scope, part: Node, neighbours: Neighbours) -> _Moved:
         facts.magnitude * facts.unit,
         reach(scope, part, neighbours),
         moves_where(scope, part, neighbours),
+        vector_moves(scope, part, neighbours),
     )
 
 
-def round_facts(public: PublicFacts, round_: Round, former: bool = False) -> list[SumFacts]:
+def round_facts(
+    public: PublicFacts, round_: Round, former: bool = False, vectors: bool = True
+) -> list[SumFacts]:
     """The facts of all sums that answer the queries of a round.
 
     Args:
         public: what is public about the table.
         round_: what is asked.
         former: whether sums are accounted on their own, with looser facts, as in earlier versions.
+        vectors: whether noise may be drawn for whole vectors, as it was not in earlier versions.
     """
     parts = [(query, part) for query in round_.queries if isinstance(query, Query) for part in query.parts]
     conditions = Counter(query.where.key for query, _ in parts if query.where is not None)
@@ -102,4 +114,4 @@ def round_facts(public: PublicFacts, round_: Round, former: bool = False) -> lis
     def several(query: Query) -> bool:
         return not former and query.where is not None and conditions[query.where.key] > 1
 
-    return [sum_facts(public, query, part, several(query), former) for query, part in parts]
+    return [sum_facts(public, query, part, several(query), former, vectors) for query, part in parts]

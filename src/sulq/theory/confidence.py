@@ -27,6 +27,7 @@ from sulq.numbers import Numeric, rational
 from sulq.oracles.curator import Curator
 from sulq.privacy.noise import DiscreteLaplace, Noise
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
+from sulq.privacy.spherical import SphericalLaplace
 from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round, asked_of
@@ -150,6 +151,8 @@ def _released(
 def _single(noise: AddedNoise | None) -> Noise | None:
     if isinstance(noise, RepeatedNoise):
         raise QueryError("a mean of repeated answers has no simple law: ask without tolerances")
+    if isinstance(noise, SphericalLaplace):
+        raise QueryError("noise for whole vectors has no simple law: ask for each number by itself")
     return noise
 
 
