@@ -67,7 +67,8 @@ class AdditiveModel(Hypothesis):
     @property
     def target(self) -> Target:
         """The label, and the numbers that stand for it."""
-        return Target(self.schema, self.label)
+        # Before two declared values were two classes, `(other)` was the third.
+        return Target(self.schema, self.label, others=len(self.intercept) == 3)
 
     @property
     def classes(self) -> tuple[str, ...] | tuple[bool, ...] | None:
@@ -103,7 +104,7 @@ class AdditiveModel(Hypothesis):
         classes = self.classes
         if classes is None or classes == (False, True):
             return super().wrong(truth)
-        return differs(self._chosen, truth, len(classes))
+        return differs(self._chosen, truth, len(classes), self.target.known is not None)
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """The class or the number to expect of every row of a frame, which needs no label."""

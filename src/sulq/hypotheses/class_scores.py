@@ -30,15 +30,16 @@ def chosen(score: Node, width: int) -> Node:
     return Nearest(score, centres)
 
 
-def differs(choice: Node, truth: Node, size: int) -> Node:
+def differs(choice: Node, truth: Node, size: int, others: bool = False) -> Node:
     """Whether a class is not the true one, as a row expression.
 
     Args:
         choice: the class that is said, as `chosen` says it.
         truth: the true class.
         size: how many classes there are.
+        others: whether the truth may also be none of them, which is never said.
     """
-    different = tuple((int(i != j),) for i in range(size) for j in range(size))
+    different = tuple((int(i != j),) for i in range(size) for j in range(size + others))
     return Lookup(Cross((choice, truth)), different)
 
 

@@ -79,7 +79,7 @@ class LogisticModel(Hypothesis):
     def wrong(self, truth: Node) -> Node:
         if self.classes == (False, True):
             return super().wrong(truth)
-        return differs(self.expression, truth, len(self.classes))
+        return differs(self.expression, truth, len(self.classes), self._target.known is not None)
 
     def predict(self, frame: Any) -> NDArray[Any]:
         """The class to expect of every row of a frame, which needs no label."""
@@ -125,7 +125,7 @@ class LogisticModel(Hypothesis):
 
     @property
     def _target(self) -> Target:
-        return Target(self.schema, self.label)
+        return Target(self.schema, self.label, others=len(self.intercept) == 3)
 
     @property
     def _abouts(self) -> list[str]:

@@ -52,7 +52,7 @@ class RuleList(Hypothesis):
     @property
     def classes(self) -> tuple[str, ...] | tuple[bool, ...]:
         """What the label can be, in the order of `predict_proba`."""
-        return Target(self.schema, self.label).classes or ()
+        return Target(self.schema, self.label, others=True).classes or ()
 
     @property
     def place(self) -> Node:

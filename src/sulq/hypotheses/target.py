@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
+from sulq.kinds import OTHER
+from sulq.queries.arithmetic import Compare
 from sulq.queries.cases import clip
 from sulq.queries.codes import OneHot
 from sulq.queries.expressions import Constant
@@ -21,23 +24,43 @@ class Target:
     """A label, and the numbers of a row that stand for it.
 
     A class is 0 or 1: whether a row has the second of two classes, or each of more. A number is scaled such
-    that its public bounds are −1 and 1.
+    that its public bounds are −1 and 1. A category of two declared values has two classes: a row whose label
+    is `(other)` has neither, so it is left out of what is asked about the label.
 
     Args:
         schema: what is public about the columns.
         label: the label, as a row expression.
+        others: whether `(other)` is a class of its own even beside two declared values.
+
+    >>> from sulq.queries.expressions import Column
+    >>> from sulq.schema import Category
+    >>> Target(Schema({"sick": Category(["no", "yes"])}), Column("sick")).classes
+    ('no', 'yes')
     """
 
     schema: Schema
     label: Node
+    others: bool = False
 
     @property
     def classes(self) -> tuple[str, ...] | tuple[bool, ...] | None:
         """What the label can be; None for a number."""
         facts = scope_of(self.schema).facts(self.label)
         if isinstance(facts, Code):
-            return facts.levels or tuple(map(str, range(facts.size)))
+            levels = facts.levels or tuple(map(str, range(facts.size)))
+            return levels[:2] if self._leaves_out(levels) else levels
         return (False, True) if facts.flag else None
+
+    @property
+    def known(self) -> Node | None:
+        """Which rows have one of the classes; None where all have."""
+        facts = scope_of(self.schema).facts(self.label)
+        if not isinstance(facts, Code) or not self._leaves_out(facts.levels or ()):
+            return None
+        return Compare("!=", self.label, Constant(OTHER))
+
+    def _leaves_out(self, levels: Sequence[str]) -> bool:
+        return not self.others and len(levels) == 3 and levels[2] == OTHER
 
     @property
     def width(self) -> int:
@@ -51,7 +74,9 @@ class Target:
         if self.classes is None:
             low, high = self.bounds
             return (self.label - (low / 2 + high / 2)) * (2 / (high - low))
-        return OneHot(self.label) if self.width > 1 else Lookup(self.label, ((0,), (1,)))
+        if self.width > 1:
+            return OneHot(self.label)
+        return Lookup(self.label, ((0,), (1,)) if self.known is None else ((0,), (1,), (0,)))
 
     @property
     def bounds(self) -> tuple[float, float]:

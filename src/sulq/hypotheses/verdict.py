@@ -97,7 +97,7 @@ def _compared(hypothesis: Hypothesis, truth: Node, schema: Schema) -> Verdict:
     scope = scope_of(schema)
     predicted, truth = _two_ways(hypothesis.expression, scope), _two_ways(truth, scope)
     says, is_ = scope.facts(predicted), scope.facts(truth)
-    values: Any = getattr(hypothesis, "values", None)
+    values: Any = getattr(hypothesis, "values", None) or getattr(hypothesis, "classes", None)
     if isinstance(is_, Code):
         levels = is_.levels or tuple(map(str, range(is_.size)))
         if isinstance(says, Code) and says.size == is_.size:

@@ -164,7 +164,8 @@ class Fit:
         parts = zip(self.look.attributes, self.look.layout.slices, strict=True)
         effects = [(attribute.code, _rows(self.added[part])) for attribute, part in parts]
         residual = self.response.residual(score(_numbers(self.base), effects))
-        return [total(residual, by=[attribute.code]) for attribute in self.look.attributes]
+        known = self.response.target.known
+        return [total(residual, where=known, by=[attribute.code]) for attribute in self.look.attributes]
 
     def given(self, residuals: Sequence[Answer]) -> Fit:
         """The model once the sums of what it did not explain are known."""

@@ -76,7 +76,8 @@ class DecisionList(Learner[RuleList]):
         listed: tuple[Node, ...] = ()
         step = share * (1 - ENDS) / (length + 1)
         [seen] = yield Round([count(by=[target.label])], step)
-        left, off = value(seen), float(np.max(seen.deviation))
+        kinds = len(target.classes or ())
+        left, off = value(seen)[:kinds], float(np.max(seen.deviation))
         for _ in range(length):
             if not _worth(left, off):
                 break
@@ -85,12 +86,13 @@ class DecisionList(Learner[RuleList]):
             literal = literals[int(np.ravel(pick.value)[-1])]
             [sides] = yield Round([count(where=_left(listed), by=[literal, target.label])], step * (1 - PICK))
             off = float(np.max(sides.deviation))
-            side = _surer(value(sides), off)
+            of_classes = value(sides)[:, :kinds]
+            side = _surer(of_classes, off)
             listed = (*listed, literal if side else Not(literal))
-            left = value(sides)[1 - side]
+            left = of_classes[1 - side]
         queries = [count(by=[first_that_fits(listed), target.label] if listed else [target.label])]
         [ends] = yield Round(queries, share * ENDS)
-        return RuleList(schema, None, target.label, *_ended(listed, ends, len(target.classes or ())))
+        return RuleList(schema, None, target.label, *_ended(listed, ends, kinds))
 
     def _target(self, schema: Schema) -> Target:
         target = Target(schema, attribute(schema, self.label))
@@ -111,7 +113,7 @@ def conditions_of(schema: Schema, attribute: Attribute) -> list[Node]:
     """
     if isinstance(attribute.code, Bins) and attribute.ordered:
         return [Compare(">=", attribute.code.inner, Constant(edge)) for edge in attribute.code.edges]
-    levels = Target(schema, attribute.code).classes or ()
+    levels = Target(schema, attribute.code, others=True).classes or ()
     if levels == (False, True):
         return [attribute.code]
     values: list[Node] = [Compare("==", attribute.code, Constant(str(level))) for level in levels]
@@ -141,10 +143,11 @@ def _worth(counts: Floats, off: float) -> bool:
 
 def _ended(listed: tuple[Node, ...], ends: Answer, sizes: int) -> tuple[tuple[Node, ...], tuple[End, ...]]:
     """The rules with their classes, without those at the end that change nothing."""
-    counts, noise = np.reshape(value(ends), (len(listed) + 1, sizes)).copy(), float(np.max(ends.deviation))
-    usual = int(counts.sum(axis=0).argmax())
+    counts, noise = np.reshape(value(ends), (len(listed) + 1, -1)).copy(), float(np.max(ends.deviation))
+    known = counts[:, :sizes]
+    usual = int(known.sum(axis=0).argmax())
     labels = [
-        int(row.argmax()) if noise == 0 or row.sum() > 2 * noise * sizes**0.5 else usual for row in counts
+        int(row.argmax()) if noise == 0 or row.sum() > 2 * noise * sizes**0.5 else usual for row in known
     ]
     kept = len(listed)
     while kept and labels[kept - 1] == labels[kept]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.hypotheses.target import Target
 from sulq.hypotheses.tree import End, Split, Tree
 from sulq.queries.arithmetic import Compare
 from sulq.queries.expressions import Constant
@@ -183,7 +184,7 @@ class Draft:
 
         def finished(node: int, above: int) -> Split | End:
             counts, question = sums[node], self._question[node]
-            best = int(counts.argmax())
+            best = int(counts[:known].argmax())
             lead = counts[best] - counts[above]
             spread = math.sqrt(
                 max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * (NOISY * deviation) ** 2
@@ -195,7 +196,9 @@ class Draft:
 
         asked = sorted({question for question in self._question if question is not None})
         place = {question: i for i, question in enumerate(asked)}
-        root = finished(0, int(sums[0].argmax()))
+        # Noise may count more rows of `(other)` than of two declared values: it is told of none.
+        known = len(Target(schema, label).classes or ())
+        root = finished(0, int(sums[0][:known].argmax()))
         return Tree(schema, None, label, tuple(self.questions[q] for q in asked), root)
 
 

@@ -181,7 +181,7 @@ class LogisticFit:
     def moments(self) -> list[Query]:
         """The sums of products of coordinates, and a first gradient."""
         point = self.look.shortened(self.coordinates.point, self.coordinates.length)
-        return [total(gram(point)), *self.gradient()]
+        return [total(gram(point), where=self.target.known), *self.gradient()]
 
     def gradient(self) -> list[Query]:
         """The sums of coordinates times what is not explained."""
@@ -193,7 +193,8 @@ class LogisticFit:
         usual = float(np.sqrt(self._at_first.sum()))
         one, two = self.coordinates.length
         along = self.look.shortened(row, (one * usual * math.sqrt(len(scores)), two * usual))
-        return [total(along), total(residual, weight=ALONE)]
+        known = self.target.known
+        return [total(along, where=known), total(residual, where=known, weight=ALONE)]
 
     def begun(self, answers: Sequence[Answer]) -> LogisticFit:
         """The model once the second moments are known."""
@@ -255,6 +256,7 @@ def log_odds(classes: Answer, width: int) -> Floats:
         width: 1 for the log-odds of the second of two classes; else how many classes there are.
     """
     counts = value(classes).clip(min=0.0)
+    counts = counts[:2] if width == 1 else counts
     shares = counts / max(1.0, float(counts.sum()))
     chosen = shares[1:] if width == 1 else shares
     chosen = chosen.clip(RAREST, 1 - RAREST)

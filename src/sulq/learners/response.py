@@ -107,13 +107,14 @@ class ClassResponse(Response):
         return self.alone(CLEARER) + [count(by=[each.code, self.target.label]) for each in attributes]
 
     def average(self, answers: Sequence[Answer]) -> Floats:
-        return self._shares(_value(answers[0]))
+        return self._shares(self._table(answers[0]))
 
     def look(self, attributes: Sequence[Attribute], answers: Sequence[Answer]) -> FirstLook:
         whole, *crossed = answers
-        tables, offs = [_value(answer) for answer in crossed], np.array([_off(answer) for answer in crossed])
-        classes = tables[0].shape[1]
-        label = _pooled([whole, *crossed], [_value(whole), *(table.sum(axis=0) for table in tables)])
+        tables = [self._table(answer) for answer in crossed]
+        offs, classes = np.array([_off(answer) for answer in crossed]), tables[0].shape[1]
+        variances = _variances(whole, tables, offs)
+        label = _pooled(variances, [self._table(whole), *(table.sum(axis=0) for table in tables)])
         rows, base = max(1.0, float(label.sum())), self._shares(label)
         coarse = joined(attributes, [table.sum(axis=1) for table in tables], offs * classes**0.5)
         together = coarse.taken(tables)
@@ -128,6 +129,10 @@ class ClassResponse(Response):
         return FirstLook(
             coarse.attributes, rows, counts, base, gradient, noise, weights, np.ones(len(base)), off
         )
+
+    def _table(self, answer: Answer) -> Floats:
+        """Counts by class, without those of rows that have none of the classes."""
+        return _value(answer)[..., : len(self.target.classes or ())]
 
     def residual(self, score: Node) -> Node:
         return self.target.numbers - Logistic(score)
@@ -163,10 +168,9 @@ class NumberResponse(Response):
         (number, summed, squares), sized, totals = answers[:3], answers[3::2], answers[4::2]
         sizes, sums = [_value(answer) for answer in sized], [_value(answer) for answer in totals]
         offs, apart = (np.array([_off(answer) for answer in each]) for each in (sized, totals))
-        rows = max(1.0, float(_pooled([number, *sized], [_value(number), *(each.sum() for each in sizes)])))
-        base = self._mean(
-            rows, float(_pooled([summed, *totals], [_value(summed), *(each.sum() for each in sums)]))
-        )
+        of_sizes, of_sums = _variances(number, sizes, offs), _variances(summed, sums, apart)
+        rows = max(1.0, float(_pooled(of_sizes, [_value(number), *(each.sum() for each in sizes)])))
+        base = self._mean(rows, float(_pooled(of_sums, [_value(summed), *(each.sum() for each in sums)])))
         coarse = joined(attributes, sizes, offs)
         together = coarse.taken([np.stack(both, axis=1) for both in zip(sizes, sums, strict=True)])
         gradient = together[:, 1:] - base * together[:, :1]
@@ -205,8 +209,12 @@ def _off(answer: Answer) -> float:
     return min(UNKNOWN, float(np.max(answer.deviation)))
 
 
-def _pooled(answers: Sequence[Answer], estimates: Sequence[Floats]) -> Floats:
+def _variances(alone: Answer, tables: Sequence[Floats], offs: Floats) -> Floats:
+    """The variance of the noise in an answer about all rows, and in the sum over the values of each table."""
+    each = [off**2 * len(table) for table, off in zip(tables, offs, strict=True)]
+    return np.array([_off(alone) ** 2, *each])
+
+
+def _pooled(variances: Floats, estimates: Sequence[Floats]) -> Floats:
     """The average of several estimates of the same, each by how little noise there is in it."""
-    parts = [_value(answer).size // np.size(each) for answer, each in zip(answers, estimates, strict=True)]
-    variances = np.array([_off(answer) ** 2 * part for answer, part in zip(answers, parts, strict=True)])
     return np.asarray(np.average(np.array(estimates), axis=0, weights=1 / (variances + 1e-9)))

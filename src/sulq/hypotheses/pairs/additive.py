@@ -35,7 +35,7 @@ def additive(facts: PairsFacts, label: str) -> AdditiveModel:
         facts: what a release says.
         label: the column to predict.
     """
-    sums = LabelSums(facts, Target(facts.schema, Column(label)), facts.place(label))
+    sums = LabelSums(facts, Target(facts.schema, Column(label), others=True), facts.place(label))
     sums.check()
     number = sums.target.classes is None
 
