@@ -163,9 +163,13 @@ class NumberResponse(Response):
         (number, summed, squares), sized, totals = answers[:3], answers[3::2], answers[4::2]
         sizes, sums = [_value(answer) for answer in sized], [_value(answer) for answer in totals]
         offs, apart = (np.array([_off(answer) for answer in each]) for each in (sized, totals))
-        rows = max(1.0, float(_pooled([number, *sized], [_value(number), *(each.sum() for each in sizes)])))
+        rows = max(
+            1.0,
+            float(_pooled([number, *sized], [_value(number), *(np.asarray(each.sum()) for each in sizes)])),
+        )
         base = self._mean(
-            rows, float(_pooled([summed, *totals], [_value(summed), *(each.sum() for each in sums)]))
+            rows,
+            float(_pooled([summed, *totals], [_value(summed), *(np.asarray(each.sum()) for each in sums)])),
         )
         coarse = joined(attributes, sizes, offs)
         together = coarse.taken([np.stack(both, axis=1) for both in zip(sizes, sums, strict=True)])
@@ -197,7 +201,8 @@ class NumberResponse(Response):
 
 
 def _value(answer: Answer) -> Floats:
-    return np.nan_to_num(np.asarray(answer.value, dtype=np.float64), posinf=UNKNOWN, neginf=-UNKNOWN)
+    given = np.asarray(answer.value, dtype=np.float64)
+    return np.asarray(np.nan_to_num(given, posinf=UNKNOWN, neginf=-UNKNOWN))
 
 
 def _off(answer: Answer) -> float:
