@@ -21,8 +21,8 @@ def section() -> str:
         "## The audit, pointed at the peers",
         "",
         "`sulq.audit` is given a model and an ordinary table, and is not told where to look (`benchmarks/peers/audits.py`). A",
-        "finding is wrong with a chance of 10⁻⁹. Runs: on each of the two tables that tell the most, half of them to choose an",
-        "event, half to test it; a tenth as many on each other pair. By its parts: what the library's own mechanisms inside of the",
+        "finding is wrong with a chance of 10⁻⁶. Runs: on each of the two tables that tell the most, half of them to choose an",
+        "event, half to test it; fewer on the other pairs. By its parts: what the library's own mechanisms inside of the",
         "model lose together, in one run. Seconds of one core.",
         "",
     ]

@@ -89,7 +89,7 @@ def _clusters(k: int, data: DataSet | None) -> Task | None:
         return None
     rows = data.scaled()
     best = cluster.KMeans(k, n_init=10, random_state=0).fit(rows).inertia_
-    middle = float(best / _inertia(rows, [rows.mean(axis=0)]))
+    middle = float(best / _inertia(rows, [rows.mean(axis=0).tolist()]))
     return _unlabelled(
         sulq.KMeans(k, data.numeric), data, lambda h, _: float(best / _inertia(rows, h.centres)), middle
     )

@@ -31,6 +31,8 @@ from sulq.sources.opening import open as open_source
 Rows: TypeAlias = Mapping[str, Sequence[Any]]
 TRIAL = 0.05
 """The chance that is allowed for where nothing is decided yet: which pair of tables is worth more runs."""
+FEWEST = 100
+"""The runs on each of two tables with which a pair is tried at first."""
 DELTA_OF_RHO = 0.01
 """The δ at which a promise in ρ is tested."""
 
@@ -146,7 +148,7 @@ def black_box(
     listed = (
         [("the two tables", data[0], data[1])] if isinstance(data, list) else list(pairs(data, neighbours))
     )
-    words, one, other = _most_telling(box, listed, epsilon, delta, max(100, runs // 10))
+    words, one, other = _most_telling(box, listed, epsilon, delta, max(FEWEST, runs // 10))
     said = [[safely(box, table) for _ in range(runs)] for table in (one, other)]
     finding = told_apart(f"{name}: {words}", said[0], said[1], epsilon, delta, alarm)
     return replace(finding, measured=f"{finding.measured} [{words}]")
@@ -155,14 +157,17 @@ def black_box(
 def _most_telling(
     box: Callable[[Any], Any], listed: Sequence[Pair], epsilon: float, delta: float, runs: int
 ) -> Pair:
-    if len(listed) == 1:
-        return listed[0]
+    """The pair that tells the most: few runs of all pairs, and more of the best half, until one is left."""
 
     def evidence(pair: Pair) -> float:
-        said = [[safely(box, table) for _ in range(runs)] for table in pair[1:]]
+        said = [[safely(box, table) for _ in range(times)] for table in pair[1:]]
         return told_apart("", said[0], said[1], epsilon, delta, TRIAL).evidence
 
-    return max(listed, key=evidence)
+    left, times = list(listed), max(FEWEST, runs // len(listed))
+    while len(left) > 1:
+        left = sorted(left, key=evidence, reverse=True)[: (len(left) + 1) // 2]
+        times = min(2 * times, runs)
+    return left[0]
 
 
 def _by_rounds(

@@ -67,7 +67,7 @@ def _rows(rows: Matrix) -> Iterator[tuple[str, Matrix, Matrix]]:
     if rows.shape[1] > 1:
         # Two directions, with as many rows each, one more or less: a tie that one row breaks.
         axes = np.tile(np.clip(0.0, low, high), (2, 1))
-        axes[0, 0], axes[1, 1] = np.clip(high[:2].min(), low[:2], high[:2])
+        axes[[0, 1], [0, 1]] = np.clip(high[:2].min(), low[:2], high[:2])
         second = np.arange(len(rows)) >= (len(rows) + 1) // 2
         halves = axes[second.astype(int)]
         yield "half of the rows along one axis, half along another, one moved", halves, _with(halves, axes[1])

@@ -212,7 +212,8 @@ def width_of(attributes: Sequence[Attribute]) -> int:
 
 def value(answer: Answer) -> Floats:
     """What an answer says, as finite numbers."""
-    return np.nan_to_num(np.asarray(answer.value, dtype=np.float64), posinf=UNKNOWN, neginf=-UNKNOWN)
+    given = np.asarray(answer.value, dtype=np.float64)
+    return np.asarray(np.nan_to_num(given, posinf=UNKNOWN, neginf=-UNKNOWN))
 
 
 def _off(answer: Answer) -> float:

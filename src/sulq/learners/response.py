@@ -201,7 +201,8 @@ class NumberResponse(Response):
 
 
 def _value(answer: Answer) -> Floats:
-    return np.nan_to_num(np.asarray(answer.value, dtype=np.float64), posinf=UNKNOWN, neginf=-UNKNOWN)
+    given = np.asarray(answer.value, dtype=np.float64)
+    return np.asarray(np.nan_to_num(given, posinf=UNKNOWN, neginf=-UNKNOWN))
 
 
 def _off(answer: Answer) -> float:

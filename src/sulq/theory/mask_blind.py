@@ -93,6 +93,6 @@ def _tolerance(query: Query, source: Sums, bits: int) -> float:
     if query.tolerance is not None:
         return float(query.tolerance)
     facts = source.scope.number(query.value)
-    half_range = float((facts.high - facts.low).max() * facts.unit) / 2
+    half_range = float(int((facts.high - facts.low).max()) * facts.unit) / 2
     rows = 1 if query.statistic == "mean" else source.rows
     return 2 ** (-bits / 3) * max(half_range, 0.5) * rows
