@@ -1,9 +1,12 @@
 """How tests are tried, for all of them. No example has a deadline: the machine may be busy."""
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from tests.effort import EFFORT, covering, examples
@@ -12,6 +15,23 @@ from tests.spark import SparkCluster, spark_or_skip
 
 settings.register_profile(EFFORT, max_examples=examples(100), deadline=None)
 settings.load_profile(EFFORT)
+
+gc.disable()  # while tests are collected: all of them stay
+
+
+def pytest_collection_finish() -> None:
+    """From now on look for garbage, but not among the tests: there are thousands, and forks share their memory."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
+    """Look for examples in docstrings only where there is one: to look takes a second for all files."""
+    collectors = yield
+    if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
+        return collectors
+    return [each for each in collectors if not isinstance(each, DoctestModule)]
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ from sulq.errors import BudgetError
 from sulq.ledger.ledger import Ledger
 from sulq.plans.watching import Watched
 from tests.commands.people import write_people
+from tests.effort import long
 
 TREE = ["--label", "flu", "--depth", "1", "--epsilon", "1"]
 STAYS = (
@@ -58,6 +60,14 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """This process raises KeyboardInterrupt at Ctrl-C, as one that a shell starts does."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
+
+
 def interrupted(script: str, arguments: list[str], at: bytes) -> tuple[int, list[str]]:
     """Interrupt a script when it says that it has come so far; its exit code, and what it says to that."""
     command = [sys.executable, "-c", f"{INTERRUPTIBLE}\n{script}", *arguments]
@@ -75,6 +85,7 @@ def test_a_read_is_interrupted_with_one_line(tmp_path: Path) -> None:
     assert (code, errors) == (130, [STAYS])
 
 
+@long
 def test_an_exact_read_is_interrupted_with_one_word(tmp_path: Path) -> None:
     people = write_people(tmp_path)
     code, errors = interrupted(
@@ -107,24 +118,21 @@ def test_who_interrupts_the_printing_has_the_files(
     assert report.exists()
 
 
-def test_an_interrupt_that_a_library_turns_into_an_error_is_still_one(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_that_a_library_turns_into_an_error_is_still_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """As when Ctrl-C is pressed while pandas is being imported."""
-    script = """
-import sys, time
-from sulq import cli
 
-def importing(*given, **named):
-    print("importing", flush=True)
-    try:
-        time.sleep(60)
-    except KeyboardInterrupt:
-        raise AttributeError("partially initialized module") from None
+    def importing(*_: object, **__: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise AttributeError("partially initialized module") from None
 
-cli.draft = importing
-sys.exit(cli.main(sys.argv[1:]))
-"""
-    code, errors = interrupted(script, ["schema", "draft", "people.csv"], b"importing")
-    assert (code, errors) == (130, ["sulq: interrupted"])
+    monkeypatch.setattr("sulq.cli.draft", importing)
+    assert main(["schema", "draft", "people.csv"]) == 130
+    assert capsys.readouterr().err == "sulq: interrupted\n"
 
 
 def test_a_table_is_interrupted_with_one_line_and_goes_on_for_free(
@@ -140,27 +148,20 @@ def test_a_table_is_interrupted_with_one_line_and_goes_on_for_free(
     assert "answered from the ledger" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("name", ["check", "dry run"])
-def test_what_spends_nothing_is_interrupted_without_a_word_of_spending(tmp_path: Path, name: str) -> None:
+def test_what_spends_nothing_is_interrupted_without_a_word_of_spending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     people = write_people(tmp_path, unit=True)
     commands = {
         "check": ["check", *people],
         "dry run": ["learn", "kmeans", *people, "--k", "2", "--epsilon", "1", "--rows", "600", "--dry-run"],
     }
-    script = """
-import sys, time
-from sulq.cli import main
-
-def slowly(*given, **named):
-    print("working", flush=True)
-    time.sleep(60)
-
-import sulq.commands.check, sulq.runs.run
-sulq.commands.check.inspect = sulq.runs.run.rehearse = slowly
-sys.exit(main(sys.argv[1:]))
-"""
-    code, errors = interrupted(script, commands[name], b"working")
-    assert (code, errors[-1]) == (130, "sulq: interrupted")
+    for work in ("sulq.commands.check.inspect", "sulq.runs.run.rehearse"):
+        monkeypatch.setattr(work, lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    assert main(commands[name]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "sulq: interrupted"
     assert not (tmp_path / "people.csv.ledger").exists()
 
 

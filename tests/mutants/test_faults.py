@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from sulq.audits.catalogue import CHECKS
+from tests.effort import long
 
 ROOT = Path(__file__).parents[2]
 ENOUGH = 60
@@ -61,12 +62,13 @@ def test_every_group_of_faults_is_there() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["uniform biased", "charge after look"])
+@pytest.mark.parametrize("name", ["uniform biased", pytest.param("charge after look", marks=long)])
 def test_a_planted_fault_is_caught_and_named(name: str) -> None:
     verdict = RUN.examined(FAULTS[name])
     assert verdict.caught, verdict.words
 
 
+@long
 def test_a_fault_that_changes_nothing_survives() -> None:
     nothing = RUN.Fault(
         "nothing",

@@ -23,6 +23,7 @@ from sulq.queries.facts import Code
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
 from sulq.sources.table import TableSource
+from tests.effort import EFFORT, either
 from tests.oracles.losses import loss
 from tests.queries.random_expressions import SCHEMA
 from tests.queries.test_no_rows import EVERY_NODE, NEVER
@@ -199,7 +200,7 @@ def test_nothing_costs_less_than_its_noise(
 @pytest.mark.parametrize(("answering", "settings"), [("chunks", {"epsilon": 1}), ("printed", {"rho": "0.1"})])
 def test_a_curator_of_chunks(settings: dict[str, Any], answering: Any, reading: Reading) -> None:
     """One question each: a chunk serves one."""
-    for question in QUESTIONS[::3]:
+    for question in QUESTIONS[:: either(9, 3)]:
         told = [
             outcome(
                 table(which, None).curator(**settings, answering=answering, queries=2),
@@ -223,7 +224,8 @@ def test_a_crowd(unit: sulq.Unit | None, method: Any, reading: Reading) -> None:
 
 @pytest.mark.parametrize("fresh", [True, False])
 def test_a_sample(fresh: bool, reading: Reading) -> None:
-    walk(lambda which: table(which, None, MANY).sample(fresh=fresh), reading, ("some", "none"))
+    whole = fresh or EFFORT == "thorough"
+    walk(lambda which: table(which, None, MANY).sample(fresh=fresh), reading, ("some", "none"), whole)
 
 
 @pytest.mark.parametrize("unit", [None, UNIT], ids=["a row each", "three rows"])

@@ -28,7 +28,7 @@ from tests.serve.services import counted, running, write_people
 from tests.waiting import wait_until
 
 CLIENTS, RELEASES = 64, 20
-RACES, KILLS = either(2, 20), either(2, 100)
+RACES, KILLS = either(1, 20), either(1, 100)
 
 
 @pytest.mark.parametrize("repetition", range(RACES))

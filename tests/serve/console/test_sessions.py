@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sulq.serve.console.sessions import IDLE, LONGEST, MOST, Sessions
+from sulq.serve.console.sessions import IDLE, LONGEST, Sessions
 from sulq.serve.keys import Keys
 from sulq.serve.refusals import RefusedError
 from tests.serve.console.visitors import (
@@ -96,7 +96,8 @@ def test_a_revoked_key_ends_its_sessions_at_once(service: Running, olga: Visitor
     assert someone.get("").status_code == 303
 
 
-def test_sessions_end_by_themselves(tmp_path: Path) -> None:
+def test_sessions_end_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sulq.serve.console.sessions.MOST", most := 100)
     now = [0.0]
     sessions = Sessions(clock=lambda: now[0])
     with Keys(tmp_path / "keys") as keys:
@@ -110,7 +111,7 @@ def test_sessions_end_by_themselves(tmp_path: Path) -> None:
             with pytest.raises(RefusedError, match="sign in"):
                 sessions.key_of(session, keys)
         first = sessions.begin(key)
-        for _ in range(MOST):
+        for _ in range(most):
             sessions.begin(key)
         with pytest.raises(RefusedError, match="sign in"):
             sessions.key_of(first, keys)

@@ -36,7 +36,7 @@ from tests.survey.device.engine import Engine, RefusedError, written
 SCHEMA_TEXT = json.dumps(SCHEMA.form())
 SCOPE = Scope(SCHEMA)
 TRIED = settings(
-    max_examples=either(120, 10_000),
+    max_examples=either(60, 10_000),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=False,
