@@ -24,7 +24,8 @@ from sulq.local.tails import Bounded, Counted, by_frequency
 from sulq.local.tally import Tally
 from sulq.local.window import WindowReport
 from sulq.oracles.cohorts import Cohorts
-from sulq.oracles.surveys import Survey, Surveyor
+from sulq.oracles.surveyor import Surveyor
+from sulq.oracles.surveys import Survey
 from sulq.queries.node import Node
 from sulq.queries.rounds import Round
 from sulq.sources.rows import rows_of

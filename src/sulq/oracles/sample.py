@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sulq.errors import BudgetError
 from sulq.oracles.cohorts import Cohorts
-from sulq.oracles.surveys import Survey, Surveyor
+from sulq.oracles.surveyor import Surveyor
+from sulq.oracles.surveys import Survey
 from sulq.queries.node import Node
 from sulq.queries.rounds import Round
 from sulq.sources.rows import rows_of

@@ -15,7 +15,7 @@ from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
 from sulq.oracles.remote import Remote
 from sulq.oracles.sample import Sample
-from sulq.oracles.surveys import Surveyor
+from sulq.oracles.surveyor import Surveyor
 from sulq.queries.choose import Choice
 from sulq.queries.query import Query
 from sulq.queries.question import Question

@@ -30,14 +30,13 @@ from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.ranges import LOWEST
+from sulq.privacy.rounding import SIGNIFICANT, cost_up, down, root_down, up
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
 from sulq.privacy.vector_noise import PureNoise, epsilon_of, in_vectors, noise_of
 
 N = TypeVar("N", PureNoise, DiscreteGaussian)
 
-COST_STEP = Fraction(1, 10**12)
-SIGNIFICANT = 40
 USUAL = 2**128 * 3**16 * 5**16 * 7**4 * math.prod((11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
 """The denominators of charges divide this number."""
 
@@ -98,11 +97,11 @@ class Laplace:
         cost = _stated(cost)
         t = sum(loads) / cost
         noises = tuple(
-            None if facts.moves1 == 0 else noise_of(facts, _up(t * _size(facts) / facts.weight / facts.step))
+            None if facts.moves1 == 0 else noise_of(facts, up(t * _size(facts) / facts.weight / facts.step))
             for facts in sums
         )
         selections = tuple(
-            _settled(contest, _down(_swing(contest) * contest.weight / contest.size / t), PermuteAndFlip)
+            _settled(contest, down(_swing(contest) * contest.weight / contest.size / t), PermuteAndFlip)
             for contest in contests
         )
         return Terms(cost, noises, selections)
@@ -116,7 +115,7 @@ class Laplace:
             noise = scales[id(facts)]
             return Fraction(0) if noise is None else epsilon_of(noise, 1 / facts.step)
 
-        return Terms(_cost_up(jointly(sums, 1, epsilon)), noises)
+        return Terms(cost_up(jointly(sums, 1, epsilon)), noises)
 
 
 @dataclass(frozen=True)
@@ -166,7 +165,7 @@ class Gaussian:
             else DiscreteGaussian(
                 max(
                     LOWEST**2,
-                    _up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2)),
+                    up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2)),
                 )
             )
             for facts in sums
@@ -186,14 +185,14 @@ class Gaussian:
                 return Fraction(0)
             return 1 / facts.step**2 / (2 * self.budget.prices.continuous(noise.variance))
 
-        return Terms(_cost_up(jointly(sums, 2, rho)), noises)
+        return Terms(cost_up(jointly(sums, 2, rho)), noises)
 
     def _epsilon(self, contest: Contest, t_squared: Fraction) -> Fraction:
         """The ε of a contest's mechanism, as large as the contest's part of the cost allows."""
         if contest.moves == 0:
             return Fraction(0)
-        quadratic = _root_down((_span(contest) * contest.weight / contest.size) ** 2 / t_squared)
-        return _down(self.budget.prices.epsilon(quadratic, exponential=_cheaper(contest) == 2))
+        quadratic = root_down((_span(contest) * contest.weight / contest.size) ** 2 / t_squared)
+        return down(self.budget.prices.epsilon(quadratic, exponential=_cheaper(contest) == 2))
 
 
 def _check_unit(budget: Budget, unit: BudgetUnit) -> None:
@@ -232,7 +231,7 @@ def _within(facts: SumFacts, law: Callable[[Fraction], N]) -> N:
     for _ in range(SIGNIFICANT):
         middle = (low + high) / 2
         low, high = (middle, high) if law(middle).radius(chance) <= reach else (low, middle)
-    return law(_significant(low, math.floor))
+    return law(down(low))
 
 
 def _stated(cost: Fraction | None) -> Fraction:
@@ -280,29 +279,3 @@ def _settled(
 
 def _size(facts: SumFacts) -> Fraction:
     return facts.size or Fraction(1)
-
-
-def _cost_up(cost: Fraction) -> Fraction:
-    return math.ceil(cost / COST_STEP) * COST_STEP
-
-
-def _up(value: Fraction) -> Fraction:
-    return _significant(value, math.ceil)
-
-
-def _down(value: Fraction) -> Fraction:
-    return _significant(value, math.floor)
-
-
-def _root_down(square: Fraction) -> Fraction:
-    scale = 1 << max(0, SIGNIFICANT + square.denominator.bit_length() - square.numerator.bit_length() // 2)
-    return _down(Fraction(math.isqrt(math.floor(square * scale * scale)), scale))
-
-
-def _significant(value: Fraction, rounded: Callable[[Fraction], int]) -> Fraction:
-    """A number kept to some 40 significant bits, so that fractions stay short."""
-    if value.denominator.bit_length() <= SIGNIFICANT and value.numerator.bit_length() <= SIGNIFICANT:
-        return value
-    shift = SIGNIFICANT - value.numerator.bit_length() + value.denominator.bit_length()
-    scale = Fraction(2) ** shift
-    return rounded(value * scale) / scale
