@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.local.best import Method, best_randomizer
+from sulq.local.few_values import takes_few_values
 from sulq.local.forms import VERSION, Versioned, opened
+from sulq.local.onebit import OneBitReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.reading import shape_of
 from sulq.local.report import Report
@@ -219,6 +221,8 @@ def _item(part: Node, scope: Scope, epsilon: Fraction, rows: int, method: Method
     else:
         condition, value = None, part
     shape = _best(_shapes(value, group, condition, scope), epsilon, method)
+    if method == "best" and isinstance(shape, Interval) and takes_few_values(part, scope):
+        method = "printed" if isinstance(_randomizer(shape, epsilon, "printed"), OneBitReport) else "best"
     return Item(_hash(scope), shape, epsilon, value, group, condition, rows, method)
 
 
@@ -260,9 +264,11 @@ def _box(facts: Number) -> Box:
 @lru_cache(maxsize=256)
 def _best(shapes: Sequence[Shape], epsilon: Fraction, method: Method) -> Shape:
     """The shape whose randomizer has the least variance; learners ask for the same again and again."""
-    if len(shapes) == 1:
-        return shapes[0]
-    return min(shapes, key=lambda shape: _randomizer(shape, epsilon, method).variance(1))
+    return (
+        shapes[0]
+        if len(shapes) == 1
+        else min(shapes, key=lambda shape: _randomizer(shape, epsilon, method).variance(1))
+    )
 
 
 @lru_cache(maxsize=256)
