@@ -1,8 +1,8 @@
 """Numbers that take a few values only, mostly the ends of their interval: one bit tells those best.
 
 A window report has a smaller worst variance than one bit. But how people differ adds to it, and if half of
-the people are at each end, both together are more than one bit has in all. Numbers that are made of truth values
-and groups alone are such: those by which wrong labels are seen through, for example.
+the people are at each end, both together are more than one bit has in all. Numbers that are made of truth
+values and groups alone are such: those by which wrong labels are seen through, for example.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ class Item(Versioned):
     @property
     def _wire_method(self) -> str:
         """What forms call the method: where the printed ones were the best there were, they are "best"."""
-        names = _METHODS[isinstance(self.shape, SHARPENED)]
-        return next((name for name, method in names.items() if method == self.method), "best")
+        names = _METHODS[isinstance(self.shape, SHARPENED)].items()
+        return next((name for name, method in names if method == self.method), "best")
 
     @property
     def described(self) -> str:
@@ -264,11 +264,9 @@ def _box(facts: Number) -> Box:
 @lru_cache(maxsize=256)
 def _best(shapes: Sequence[Shape], epsilon: Fraction, method: Method) -> Shape:
     """The shape whose randomizer has the least variance; learners ask for the same again and again."""
-    return (
-        shapes[0]
-        if len(shapes) == 1
-        else min(shapes, key=lambda shape: _randomizer(shape, epsilon, method).variance(1))
-    )
+    if len(shapes) == 1:
+        return shapes[0]
+    return min(shapes, key=lambda shape: _randomizer(shape, epsilon, method).variance(1))
 
 
 @lru_cache(maxsize=256)
@@ -278,10 +276,8 @@ def _randomizer(shape: Shape, epsilon: Fraction, method: Method) -> Randomizer:
 
 SHARPENED = (Interval, Ball)
 """The shapes for which "best" was another randomizer once: forms call the newer one "tight"."""
-_METHODS: tuple[dict[str, Method], dict[str, Method]] = (
-    {"best": "best", "paper": "paper"},
-    {"best": "printed", "tight": "best", "paper": "paper"},
-)
+_FORMER: dict[str, Method] = {"best": "best", "paper": "paper"}
+_METHODS = (_FORMER, _FORMER | {"best": "printed", "tight": "best"})
 _KEYS = ("schema", "shape", "epsilon", "value", "group", "condition", "rows", "method", "randomizer")
 _NAMES = {
     "CapReport": "direction from a cap",
