@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.local.best import Method, best_randomizer
+from sulq.local.few_values import takes_few_values
 from sulq.local.forms import VERSION, Versioned, opened
+from sulq.local.onebit import OneBitReport
 from sulq.local.randomizer import Randomizer
 from sulq.local.reading import shape_of
 from sulq.local.report import Report
@@ -93,8 +95,8 @@ class Item(Versioned):
     @property
     def _wire_method(self) -> str:
         """What forms call the method: where the printed ones were the best there were, they are "best"."""
-        names = _METHODS[isinstance(self.shape, SHARPENED)]
-        return next((name for name, method in names.items() if method == self.method), "best")
+        names = _METHODS[isinstance(self.shape, SHARPENED)].items()
+        return next((name for name, method in names if method == self.method), "best")
 
     @property
     def described(self) -> str:
@@ -219,6 +221,8 @@ def _item(part: Node, scope: Scope, epsilon: Fraction, rows: int, method: Method
     else:
         condition, value = None, part
     shape = _best(_shapes(value, group, condition, scope), epsilon, method)
+    if method == "best" and isinstance(shape, Interval) and takes_few_values(part, scope):
+        method = "printed" if isinstance(_randomizer(shape, epsilon, "printed"), OneBitReport) else "best"
     return Item(_hash(scope), shape, epsilon, value, group, condition, rows, method)
 
 
@@ -272,10 +276,8 @@ def _randomizer(shape: Shape, epsilon: Fraction, method: Method) -> Randomizer:
 
 SHARPENED = (Interval, Ball)
 """The shapes for which "best" was another randomizer once: forms call the newer one "tight"."""
-_METHODS: tuple[dict[str, Method], dict[str, Method]] = (
-    {"best": "best", "paper": "paper"},
-    {"best": "printed", "tight": "best", "paper": "paper"},
-)
+_FORMER: dict[str, Method] = {"best": "best", "paper": "paper"}
+_METHODS = (_FORMER, _FORMER | {"best": "printed", "tight": "best"})
 _KEYS = ("schema", "shape", "epsilon", "value", "group", "condition", "rows", "method", "randomizer")
 _NAMES = {
     "CapReport": "direction from a cap",
