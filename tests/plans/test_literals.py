@@ -129,3 +129,19 @@ def test_what_is_kept_follows_the_noise_between_half_and_all_of_error_by_d() -> 
     assert learner.most(D, sulq.talk.laws.Exactly()) == 0.0025
     with pytest.raises(sulq.QueryError, match="keep is 'tight' or 'paper'"):
         sulq.Conjunction("y", keep="half", share=1).learn(people(100, 0.0, np.random.default_rng(0)).exact())  # type: ignore[arg-type]
+
+
+def test_a_literal_is_dropped_only_by_noise_beyond_the_whole_number_that_it_may_add() -> None:
+    """Noise of just that number keeps it: counted as dropped, it made plans jump up where ε grows."""
+    noise, rows = DiscreteLaplace(2), 100_000
+    r = noise.radius(0.01)
+    literals = Literals(2, 1.0, (r + 0.5) / rows, whole=True)
+    assert literals.failing(rows, Blur(noise, step=1.0)) == pytest.approx(noise.tail(r), rel=1e-6)
+
+
+@pytest.mark.parametrize(("smaller", "larger"), [(4, Fraction(9, 2)), (5, 6)])
+def test_more_epsilon_needs_no_more_rows(smaller: Fraction, larger: Fraction) -> None:
+    schema = sulq.Schema({f"x{i}": sulq.Boolean() for i in range(20)} | {"y": sulq.Boolean()})
+    learner = sulq.Conjunction("y", error=Fraction(1, 10))
+    rows = [sulq.plan(learner, schema, epsilon=epsilon).rows.tight for epsilon in (smaller, larger)]
+    assert rows[1] < rows[0]

@@ -132,8 +132,8 @@ def test_a_learner_without_a_theorem_is_rehearsed_and_that_is_an_estimate() -> N
         ({"epsilon": 1, "noise_rate": "1/2"}, r"say nothing.*; at a rate of 0.4, .* takes [\d,]+ rows"),
         ({"epsilon": 1, "noise_rate": 0.7}, r"the opposite; at a rate of 0.4"),
         (
-            {"epsilon": 1, "rows": 1000, "error": 0.1},
-            r"1,000 rows are too few: .*; with 1,000 rows, ε = 1.\d+ is possible",
+            {"epsilon": 1, "rows": 800, "error": 0.1},
+            r"800 rows are too few: .*; with 800 rows, ε = 1.\d+ is possible",
         ),
         (
             {"epsilon": 1, "rows": 500, "error": 0.1},

@@ -84,6 +84,9 @@ class Conjunction(Learner[Rule]):
             return half
         # Noise is symmetric: on one side it goes beyond half as often.
         strays = float(law.each(min(1.0, 1.8 * float(self._beta(literals)))))
+        if isinstance(law, Noise):
+            # Noise is a number of steps: half a step more keeps the same literals, however floats round.
+            strays += float(law.step) * law.factor / 2
         return min(2 * half, max(half, strays))
 
     def tolerance(self, literals: int) -> Fraction:

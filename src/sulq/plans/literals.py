@@ -60,6 +60,8 @@ class Literals:
         count: how many literals there are.
         error: on which part of the population the rule may be wrong.
         threshold: up to which noisy share of violations a literal is kept.
+        whole: whether the threshold stands for the whole number of violations below it, whatever the number
+            of rows. Else it is taken as it is, so that more rows are never worse.
 
     >>> from sulq.privacy.noise import DiscreteLaplace
     >>> literals = Literals(count=20, error=0.1, threshold=0.1 / 20)
@@ -71,16 +73,18 @@ class Literals:
     count: int
     error: float
     threshold: float
+    whole: bool = False
 
     def failing(self, rows: int, blur: Blur, beta: float | None = None) -> float:
         """The chance, at most, that the rule errs by more than `error`.
 
         With `beta` no more work is done than tells whether the chance is at most that.
         """
-        dropped = float(blur.beyond(np.array([rows * self.threshold]))[0])
+        limit = self.limit(rows, blur)
+        dropped = float(blur.beyond(np.array([limit + blur.step if self.whole else limit]))[0])
         half = self.count // 2
         each = min(1.0, self.error / self.count)
-        bad = Case(((0.0, 1 - each), (1.0, each)), self.threshold, above=False)
+        bad = Case(((0.0, 1 - each), (1.0, each)), limit / rows, above=False)
         all_right = min(1.0, self.count * max(dropped, wrong(rows, bad, blur)))
         # No bound here is below the chance that the target loses a literal.
         if self.count * dropped >= (1.0 if beta is None else beta) or (
@@ -92,6 +96,11 @@ class Literals:
         few = half * dropped + _costly(cells, steepness, self.count, self.error)
         many = self.count * dropped + _costly(cells, steepness, self.count - half, self.error)
         return min(all_right, max(few, many))
+
+    def limit(self, rows: int, blur: Blur) -> float:
+        """Up to how many noisy violations a literal is kept."""
+        at = rows * self.threshold
+        return math.floor(at / blur.step) * blur.step if self.whole else at
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,7 @@ def _cells(rows: int, literals: Literals, blur: Blur) -> list[_Cell]:
     few, many = np.linspace(0.82, 2, 60), np.geomspace(2.05, FAR, 40)
     near = each * np.concatenate([np.linspace(0, 0.8, 9), few, many])
     rates = np.unique(np.minimum(1.0, near)).tolist()
-    threshold = rows * literals.threshold
+    threshold = literals.limit(rows, blur)
 
     def kept(violations: Floats) -> Floats:
         # Violations and noise stay at or below the threshold; the noise is symmetric.

@@ -60,7 +60,7 @@ def failing(needs: Needs, schema: Schema, model: Model, epsilon: Fraction | None
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
     >>> chance = failing(needs(sulq.Conjunction("flu"), schema), schema, "curator", Fraction(1))
     >>> [round(chance(rows), 4) for rows in (500, 1000, 2000)]
-    [0.3916, 0.0335, 0.0007]
+    [0.0632, 0.0335, 0.0007]
     """
     if model == "exact":
         return lambda rows: 0.0
@@ -132,7 +132,9 @@ def _curator(needs: Needs, schema: Schema, epsilon: Fraction) -> Failing:
 def _kept(learner: Conjunction, literals: int, rows: int, noise: DiscreteLaplace, step: float) -> float:
     law = Noise.of(noise, Fraction(step), 1).times(1 / rows)
     threshold, beta = learner.most(literals, law), 1 - float(learner.confidence)
-    return Literals(literals, float(learner.error), threshold).failing(rows, Blur(noise, step), beta)
+    # Between error/2d and error/d the threshold is what noise may add: a whole number of steps.
+    whole = 1 < threshold / float(learner.tolerance(literals)) < 2
+    return Literals(literals, float(learner.error), threshold, whole).failing(rows, Blur(noise, step), beta)
 
 
 def _worst(risk: Risk, rows: int, blur: Blur | None) -> float:

@@ -86,7 +86,7 @@ def plan(
     >>> plan(learner, schema, epsilon=1).rows
     Both(paper=473529, tight=1291)
     >>> plan(learner, schema, epsilon=1, rows=10_000).error.tight
-    0.00646
+    0.00544
     >>> plan(learner, schema, rows=10_000).epsilon.tight
     0.0839
     >>> plan(learner, schema, epsilon=1, calibration="sulq-laplace", queries=50).rows
