@@ -26,13 +26,13 @@ SHIFT = 0.2
 """The usual variance of what is added to the intercept, which the labels alone told nearly."""
 BELIEF = 2.0
 """As many effects of usual size are taken for seen, beside those that were, to say how large effects are."""
-LEAST, MOST = 0.02**2, 5.0**2
-"""Between these is the variance of an attribute's effects."""
+LEAST, MOST = 0.02**2, 3.0**2
+"""Between these is the variance of an attribute's effects. Log-odds beyond are as good as certain."""
 STALE = 0.3
 """How much of the distance between two gradients' places counts as an error of the older one."""
-WIDER, AGAIN = 16.0, 0.5
-"""For error bars, effects may vary by so many times as much as they seem, and another step may go on by this
-part of the last one."""
+WIDEST, AGAIN = 4.0**2, 0.5
+"""For error bars, effects may vary as much as this, however much they seem to, and another step may go on by
+this part of the last one."""
 SURELY = 1.96
 """So many standard deviations are 95 % of a bell curve."""
 REPEATS, WIDENINGS = 2, 2
@@ -141,8 +141,9 @@ class Estimate:
     def deviations(self) -> Floats:
         """One standard deviation of the error of each effect, effects of an attribute being 0 on average.
 
-        Effects may be wider than the answers suggest, where noise hides them. So errors are those of wider
-        effects, and how far these would be from the estimate is a part of them, as is another step.
+        Where noise hides effects, answers do not say how wide they are, and neighbouring intervals may differ
+        though they usually do not. So errors are those of effects that may be as wide as they can be at all,
+        and how far these would be from the estimate is a part of them, as is another step.
         """
         if not self.gradients:
             return self._centred_roots(self._prior)
@@ -241,7 +242,7 @@ class Estimate:
 
 
 def _wider(spread: Spread) -> Spread:
-    return replace(spread, variance=min(MOST, WIDER * max(spread.variance, spread.usual)))
+    return replace(spread, variance=WIDEST)
 
 
 def start(
