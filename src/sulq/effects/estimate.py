@@ -26,13 +26,13 @@ SHIFT = 0.2
 """The usual variance of what is added to the intercept, which the labels alone told nearly."""
 BELIEF = 2.0
 """As many effects of usual size are taken for seen, beside those that were, to say how large effects are."""
-LEAST, MOST = 0.02**2, 5.0**2
-"""Between these is the variance of an attribute's effects."""
+LEAST, MOST = 0.02**2, 3.0**2
+"""Between these is the variance of an attribute's effects. Log-odds beyond are as good as certain."""
 STALE = 0.3
 """How much of the distance between two gradients' places counts as an error of the older one."""
-WIDER, AGAIN = 16.0, 0.5
-"""For error bars, effects may vary by so many times as much as they seem, and another step may go on by this
-part of the last one."""
+WIDEST, AGAIN = 4.0**2, 0.5
+"""For error bars, effects may vary as much as this, however much they seem to, and another step may go on by
+this part of the last one."""
 SURELY = 1.96
 """So many standard deviations are 95 % of a bell curve."""
 REPEATS, WIDENINGS = 2, 2
@@ -98,6 +98,7 @@ class Estimate:
         spreads: how effects of each attribute differ.
         gradients: all that was asked for, oldest first.
         effects: the latest estimate, by which older gradients are judged.
+        together: how many rows have both of two values, as far as it is known.
     """
 
     layout: Layout
@@ -109,6 +110,7 @@ class Estimate:
     spreads: tuple[Spread, ...]
     gradients: tuple[Gradient, ...]
     effects: Floats
+    together: Floats
 
     def weighed(self, weights: Floats) -> Estimate:
         """The estimate with other weights of rows.
@@ -139,14 +141,16 @@ class Estimate:
     def deviations(self) -> Floats:
         """One standard deviation of the error of each effect, effects of an attribute being 0 on average.
 
-        Effects may be wider than the answers suggest, where noise hides them. So errors are those of wider
-        effects, and how far these would be from the estimate is a part of them, as is another step.
+        Where noise hides effects, answers do not say how wide they are, and neighbouring intervals may differ
+        though they usually do not. So errors are those of effects that may be as wide as they can be at all,
+        and how far these would be from the estimate is a part of them, as is another step.
         """
         if not self.gradients:
             return self._centred_roots(self._prior)
         wider = replace(self, spreads=tuple(map(_wider, self.spreads)))
         h = self._curvature(DOUBTED)
-        left = wider._prior - wider._prior @ h @ wider._precision(h) @ h @ wider._prior
+        along = h @ wider._prior
+        left = wider._prior - along.T @ np.linalg.solve(wider._covariance(h), along)
         shrunk = self._centred(wider._best - self.effects)
         step = self._centred(self.effects - self.gradients[-1].at)
         return np.asarray(np.hypot(self._centred_roots(left), AGAIN * step) + np.abs(shrunk) / SURELY)
@@ -195,25 +199,31 @@ class Estimate:
             prior[spread.part, spread.part] += spread.variance * spread.shape
         return prior
 
-    def _precision(self, h: Floats) -> Floats:
-        """The inverse of the covariance of the target, from effects, sampling and noise together."""
+    def _covariance(self, h: Floats) -> Floats:
+        """The covariance of the target, from effects, sampling and noise together."""
         noises = np.array([gradient.variance for gradient in self.gradients])
         # What all values of two attributes add alike cannot be told apart: there H is 0, up to rounding.
         rounding = TINY * (1 + np.diag(h).mean())
         error = self.dispersion * h + np.diag(self._weights**2 @ noises + rounding)
-        return np.asarray(np.linalg.inv(h @ self._prior @ h + error), dtype=np.float64)
+        spread = np.empty_like(h)
+        for part in self.layout.slices:
+            # Effects of different attributes vary apart.
+            spread[:, part] = h[:, part] @ self._prior[part, part]
+        return np.asarray(spread @ h + error)
 
     @cached_property
     def _unlikely(self) -> Floats:
-        return self._precision(self.curvature)
+        """C⁻¹·H, C being the covariance of the target, and C⁻¹ times the target as the last column."""
+        right = np.column_stack([self.curvature, self._target])
+        return np.asarray(np.linalg.solve(self._covariance(self.curvature), right))
 
-    @cached_property
-    def _seen(self) -> Floats:
-        return np.asarray(self.curvature @ self._unlikely @ self.curvature)
+    def _seen(self, part: slice) -> Floats:
+        """H·C⁻¹·H for the values of one attribute."""
+        return np.asarray(self.curvature[part] @ self._unlikely[:, part])
 
     @cached_property
     def _pull(self) -> Floats:
-        return np.asarray(self.curvature @ (self._unlikely @ self._target))
+        return np.asarray(self.curvature @ self._unlikely[:, -1])
 
     @property
     def _best(self) -> Floats:
@@ -223,7 +233,7 @@ class Estimate:
         """Spreads that explain the target better: at a fixed point they are the most likely."""
         wider = []
         for spread in self.spreads:
-            pull, seen = self._pull[spread.part], self._seen[spread.part, spread.part]
+            pull, seen = self._pull[spread.part], self._seen(spread.part)
             measured = float(pull @ spread.shape @ pull) + BELIEF * spread.usual / spread.variance**2
             expected = float((seen * spread.shape).sum()) + BELIEF / spread.variance
             factor = np.sqrt(max(0.0, measured) / max(TINY, expected))
@@ -232,7 +242,7 @@ class Estimate:
 
 
 def _wider(spread: Spread) -> Spread:
-    return replace(spread, variance=min(MOST, WIDER * max(spread.variance, spread.usual)))
+    return replace(spread, variance=WIDEST)
 
 
 def start(
@@ -264,5 +274,8 @@ def start(
             spreads.append(Spread(part, alone, APART, APART))
     effects = np.zeros(layout.width)
     flat = np.zeros_like(beyond)
-    estimate = Estimate(layout, counts, beyond, weights, flat, dispersion, tuple(spreads), (), effects)
+    together = second_moments(layout, counts, beyond)
+    estimate = Estimate(
+        layout, counts, beyond, weights, flat, dispersion, tuple(spreads), (), effects, together
+    )
     return estimate.weighed(weights)

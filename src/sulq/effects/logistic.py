@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sulq.effects.association import second_moments
 from sulq.effects.estimate import Estimate
 from sulq.effects.layout import Floats
 
@@ -53,7 +52,7 @@ def reweighed(estimate: Estimate, intercept: float) -> Estimate:
 
 def _expected(estimate: Estimate, intercept: float) -> tuple[Floats, Floats]:
     """For rows with each value: p and p(1 − p) on average, p being how likely the label is."""
-    effects, together = estimate.effects, second_moments(estimate.layout, estimate.counts, estimate.beyond)
+    effects, together = estimate.effects, estimate.together
     rows = float(estimate.counts[estimate.layout.slices[0]].sum())
     means = together @ effects / estimate.counts
     middle = float(estimate.counts @ effects) / rows

@@ -100,7 +100,7 @@ def unknown(
     width = len(moments.matrix)
     flat, nowhere = np.zeros(width), np.zeros((0, 0))
     layout = Layout((width,), (False,))
-    return Estimate(layout, flat, nowhere, flat, moments.matrix, 1.0, tuple(spreads), (), flat)
+    return Estimate(layout, flat, nowhere, flat, moments.matrix, 1.0, tuple(spreads), (), flat, nowhere)
 
 
 def given(estimate: Estimate, moments: Moments, scale: float, gradient: Gradient) -> Estimate:

@@ -16,6 +16,7 @@ from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.coordinates import in_few_bins, value
 from sulq.learners.learner import Learner
+from sulq.learners.majority import checked, part_for_check
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.arithmetic import Compare, Not
 from sulq.queries.attributes import attribute
@@ -44,7 +45,8 @@ class DecisionList(Learner[RuleList]):
     Every step picks one condition by a private choice: which of them tells most about the class of the rows
     that no earlier rule fits? Then it counts classes with and without the condition, and the surer side
     becomes a rule. It stops when the rows that are left are noise. A last round counts the classes of the
-    rows that each rule is first to fit.
+    rows that each rule is first to fit. Where rows are few beside the noise, one more counts how often the
+    list is right: unless that is more often than the most frequent class is, the list is that class alone.
 
     Args:
         label: what is predicted: a category, a boolean, or a comparison.
@@ -91,8 +93,17 @@ class DecisionList(Learner[RuleList]):
             listed = (*listed, literal if side else Not(literal))
             left = of_classes[1 - side]
         queries = [count(by=[first_that_fits(listed), target.label] if listed else [target.label])]
-        [ends] = yield Round(queries, share * ENDS)
-        return RuleList(schema, None, target.label, *_ended(listed, ends, kinds))
+        check = part_for_check(float(value(seen).sum()), seen, step, 1) * bool(listed)
+        [ends] = yield Round(queries, share * (ENDS - check))
+        model = RuleList(schema, None, target.label, *_ended(listed, ends, kinds))
+        if check and not (counted := (yield from checked(model, target, share * check))).better:
+            usual = int(counted.classes.argmax())
+            counts = np.zeros(len(model.classes))
+            counts[:kinds] = counted.classes
+            return RuleList(
+                schema, None, target.label, (), (End(usual, tuple(counts.tolist()), counted.noise),)
+            )
+        return model
 
     def _target(self, schema: Schema) -> Target:
         target = Target(schema, attribute(schema, self.label))

@@ -30,6 +30,7 @@ from sulq.learners.coordinates import (
 )
 from sulq.learners.learner import Learner
 from sulq.learners.linear import first_look, in_own_units, moments_of, on_grid
+from sulq.learners.majority import checked, part_for_check
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute
 from sulq.queries.logistic import Logistic
@@ -63,7 +64,9 @@ class LogisticRegression(Learner[LogisticModel]):
     asks for the sums of products of features, by which all steps are measured, and for a first gradient.
     Every further round asks for the sums of features times what the model does not yet explain. Every answer
     counts by its noise, and weights are shrunk by as much as noise asks for. Of more than two classes, each
-    has log-odds of its own, against all others.
+    has log-odds of its own, against all others. Where rows are few beside the noise, a last round counts how
+    often the model is right: unless that is more often than the most frequent class is, only the shares of
+    the classes are said.
 
     Args:
         label: what is predicted: a category, a boolean, or a comparison.
@@ -99,11 +102,16 @@ class LogisticRegression(Learner[LogisticModel]):
         fit = LogisticFit(coordinates(schema, each, counts, look.rows), target, look, base)
         answers = yield Round(fit.moments(), share * MOMENTS)
         fit = fit.begun(answers)
+        check = part_for_check(look.rows, classes, LOOK, len(counts) + 2)
         steps = self._times(classes)
         for _ in range(steps):
-            gradient = yield Round(fit.gradient(), share * (1 - LOOK - MOMENTS) / steps)
+            gradient = yield Round(fit.gradient(), share * (1 - LOOK - MOMENTS - check) / steps)
             fit = fit.given(gradient)
-        return fit.hypothesis(schema)
+        model = fit.hypothesis(schema)
+        if check and not (seen := (yield from checked(model, target, share * check))).better:
+            base = odds_of(seen.classes, target.width)
+            return LogisticModel(schema, None, target.label, (), (), (), tuple(base.tolist()))
+        return model
 
     def most_numbers(self, schema: Schema) -> int:
         """A first look, all products of two coordinates, and in every step each coordinate of a gradient."""
@@ -255,8 +263,20 @@ def log_odds(classes: Answer, width: int) -> Floats:
         classes: how many rows have each class.
         width: 1 for the log-odds of the second of two classes; else how many classes there are.
     """
-    counts = value(classes).clip(min=0.0)
-    counts = counts[:2] if width == 1 else counts
+    return odds_of(value(classes), width)
+
+
+def odds_of(classes: Floats, width: int) -> Floats:
+    """The log-odds of classes.
+
+    Args:
+        classes: how many rows have each class.
+        width: 1 for the log-odds of the second of two classes; else how many classes there are.
+
+    >>> odds_of(np.array([50.0, 50.0]), 1).tolist()
+    [0.0]
+    """
+    counts = (classes[:2] if width == 1 else classes).clip(min=0.0)
     shares = counts / max(1.0, float(counts.sum()))
     chosen = shares[1:] if width == 1 else shares
     chosen = chosen.clip(RAREST, 1 - RAREST)

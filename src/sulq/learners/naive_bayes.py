@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,17 +13,24 @@ from sulq.errors import QueryError
 from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.target import Target
-from sulq.learners.additive import hopeless
+from sulq.learners.additive import HOPELESS, hopeless
 from sulq.learners.attributes_in_bins import attributes
 from sulq.learners.learner import Learner
+from sulq.learners.majority import checked, part_for_check
 from sulq.learners.response import ClassResponse, FirstLook
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import attribute
 from sulq.queries.node import Node
+from sulq.queries.query import count
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
+from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
 
+PILOT = Fraction(1, 20)
+"""The part of the budget to find out whether rows stand out from the noise."""
+SELDOM = Fraction(1, 4)
+"""The weight of the number of rows, where it is not public, beside that of the classes."""
 USUAL, BELIEF, MOST = 0.3, 3.0, 4.0
 """The usual variance of what the values of an attribute add, as how many values it counts, and the most."""
 SUREST = 0.003
@@ -35,11 +43,14 @@ GRID = 2.0**-10
 class NaiveBayes(Learner[AdditiveModel]):
     """Learns how likely a class is, as if attributes were independent once it is known: naive Bayes.
 
-    One round asks how often each value of each attribute goes with each class, in public bins where the
-    attribute is a number; bins with few rows are joined. What a value adds to the log-odds of a class is
-    shrunk by as much as noise and the number of rows ask for. Attributes that say the same count twice, so
-    likelihoods tend to be too sure. `sulq.Additive` mends that with more rounds. Where noise hides even the
-    number of rows, nothing but the label's own shares is said.
+    A sliver of the budget counts the classes. Then one round asks how often each value of each attribute goes
+    with each class, in public bins where the attribute is a number; bins with few rows are joined. What a
+    value adds to the log-odds of a class is shrunk by as much as noise and the number of rows ask for.
+    Attributes that say the same count twice, so likelihoods tend to be too sure. `sulq.Additive` mends that
+    with more rounds. Where noise would drown the counts, the rest of the budget goes to the label's own
+    shares, and nothing else is said. Where rows are few beside the noise, a last round counts how often the
+    model is right: unless that is more often than the most frequent class is, only the label's own shares are
+    said.
 
     Args:
         label: what is predicted: a category, a boolean, or a comparison.
@@ -68,11 +79,37 @@ class NaiveBayes(Learner[AdditiveModel]):
             )
         response = ClassResponse(target)
         fine = attributes(schema, target.label, self.features, self.bins)
-        answers = yield Round(response.questions(fine), rational("share", self.share, most=1))
+        share, questions = rational("share", self.share, most=1), response.questions(fine)
+        alone, counted = yield Round([*response.alone(), count(weight=SELDOM)], share * PILOT)
+        rows = float(counted.value)
+        check = part_for_check(rows, alone, PILOT, 2)
+        if check and few(rows, alone, len(questions)):
+            said = response.average((yield Round(response.alone(), share * (1 - PILOT))))
+            return _model(schema, target, response.intercept(said), ())
+        answers = yield Round(questions, share * (1 - PILOT - check))
         look = response.look(fine, answers)
-        base = _on_grid(response.intercept(look.base))
         added = () if hopeless(look) else effects(look)
-        return AdditiveModel(schema, None, target.label, tuple(base.tolist()), added)
+        model = _model(schema, target, response.intercept(look.base), added)
+        if check and not (seen := (yield from checked(model, target, share * check))).better:
+            return _model(schema, target, response.intercept(response.shares(seen.classes)), ())
+        return model
+
+
+def few(rows: float, alone: Answer, questions: int) -> bool:
+    """Whether tables of all attributes would be drowned by noise.
+
+    Args:
+        rows: how many rows there are, as far as it is known.
+        alone: how many rows have each class, asked for with the part `PILOT` of the budget.
+        questions: how many tables there are.
+    """
+    more = questions * float(PILOT / (1 - PILOT))
+    noise: float = float(np.max(alone.deviation)) * more ** float(alone.law.power)
+    return rows < HOPELESS * noise
+
+
+def _model(schema: Schema, target: Target, intercept: Floats, added: tuple[Effect, ...]) -> AdditiveModel:
+    return AdditiveModel(schema, None, target.label, tuple(_on_grid(intercept).tolist()), added)
 
 
 def effects(look: FirstLook) -> tuple[Effect, ...]:

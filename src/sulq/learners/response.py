@@ -107,7 +107,7 @@ class ClassResponse(Response):
         return self.alone(CLEARER) + [count(by=[each.code, self.target.label]) for each in attributes]
 
     def average(self, answers: Sequence[Answer]) -> Floats:
-        return self._shares(self._table(answers[0]))
+        return self.shares(self._table(answers[0]))
 
     def look(self, attributes: Sequence[Attribute], answers: Sequence[Answer]) -> FirstLook:
         whole, *crossed = answers
@@ -115,7 +115,7 @@ class ClassResponse(Response):
         offs, classes = np.array([_off(answer) for answer in crossed]), tables[0].shape[1]
         variances = _variances(whole, tables, offs)
         label = _pooled(variances, [self._table(whole), *(table.sum(axis=0) for table in tables)])
-        rows, base = max(1.0, float(label.sum())), self._shares(label)
+        rows, base = max(1.0, float(label.sum())), self.shares(label)
         coarse = joined(attributes, [table.sum(axis=1) for table in tables], offs * classes**0.5)
         together = coarse.taken(tables)
         sizes = together.sum(axis=1, keepdims=True)
@@ -144,7 +144,12 @@ class ClassResponse(Response):
     def _chosen(self) -> slice:
         return slice(1, 2) if self.target.width == 1 else slice(None)
 
-    def _shares(self, label: Floats) -> Floats:
+    def shares(self, label: Floats) -> Floats:
+        """The average of each number that stands for the label.
+
+        Args:
+            label: how many rows have each class.
+        """
         shares = label.clip(min=0.0) / max(1.0, float(label.clip(min=0.0).sum()))
         return np.asarray(shares[self._chosen].clip(RAREST, 1 - RAREST))
 
