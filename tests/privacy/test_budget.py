@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -84,7 +86,7 @@ def test_numbers_too_large_for_a_float_are_refused() -> None:
 
 def test_ten_tenths_make_one() -> None:
     assert sequential([rational("epsilon", 0.1)] * 10) == PureDP(1).total
-    assert sum([0.1] * 10) != 1.0
+    assert reduce(add, [0.1] * 10) != 1.0
 
 
 def test_disjoint_parts_cost_the_dearest() -> None:

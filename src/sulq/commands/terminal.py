@@ -51,7 +51,7 @@ class Listener(io.TextIOBase):
             self._attempt(bytes_.write, text.encode(errors="surrogateescape"))
 
     def flush(self) -> None:
-        if self._stream is not None:
+        if self._stream is not None and not self._stream.closed:
             self._attempt(self._stream.flush)
 
     def isatty(self) -> bool:
