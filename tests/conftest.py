@@ -25,6 +25,10 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # what libraries hold is given back before they ask for it
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
     """Look for examples in docstrings only where there is one: to look takes a second for all files."""
@@ -32,6 +36,21 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
     if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
         return collectors
     return [each for each in collectors if not isinstance(each, DoctestModule)]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With the quick effort one process runs all tests of a file: what they share is made once.
+
+    Each test by itself goes to whichever process is free with the thorough effort, where some take minutes.
+    """
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return ByFile(config, log) if EFFORT == "quick" and config.option.dist == "loadgroup" else None
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tests.effort import either
+from tests.effort import either, long
 
 REPOSITORY = Path(__file__).parents[1]
 ADULT = REPOSITORY.parent / "shared" / "data" / "adult.csv.gz"
@@ -102,6 +102,7 @@ def test_one_tree_is_learned_under_every_trust_model(folder: Path) -> None:
     assert lines_in(folder / "census_tree.svg") == 5
 
 
+@long
 def test_without_a_census_the_health_study_is_learned_with_a_part_of_epsilon_for_each_year(
     folder: Path,
 ) -> None:
@@ -119,6 +120,7 @@ def test_without_a_census_the_health_study_is_learned_with_a_part_of_epsilon_for
 
 
 @pytest.mark.skipif(not ADULT.exists(), reason="the census is not part of the project")
+@long
 def test_the_real_census_has_the_accuracies_that_are_told_of_it(folder: Path) -> None:
     said = told(
         folder, "census_tree", "--data", str(ADULT), "--curator", "10", "--crowd", "16", "--runs", "1"

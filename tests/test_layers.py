@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import long
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "sulq"
 LONG = 300
@@ -42,11 +44,21 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("module", "planted", "complaint"),
     [
-        ("numbers.py", "", None),
+        pytest.param("numbers.py", "", None, marks=long),  # `make lint` looks at the files as they are
         ("queries/scope.py", "from sulq.oracles.curator import Curator", "sulq.queries is not allowed"),
         ("numbers.py", "def hidden() -> None:\n    import sulq.talk.offer", "sulq.numbers is not allowed"),
-        ("schema.py", "if TYPE_CHECKING:\n    from sulq.queries.query import Query", "sulq.schema is not"),
-        ("learners/learner.py", "from sulq.oracles.exact import Exact", "sulq.learners is not allowed"),
+        pytest.param(
+            *(
+                "schema.py",
+                "if TYPE_CHECKING:\n    from sulq.queries.query import Query",
+                "sulq.schema is not",
+            ),
+            marks=long,
+        ),
+        pytest.param(
+            *("learners/learner.py", "from sulq.oracles.exact import Exact", "sulq.learners is not allowed"),
+            marks=long,
+        ),
         ("talk/laws.py", "from sulq.talk.answers import Answer", "No cycles are allowed in sulq.talk"),
     ],
     ids=["nothing", "upward", "lazy", "for types only", "beside", "in a circle"],

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -87,6 +88,7 @@ class _Parser(argparse.ArgumentParser):
         raise SulqError(f"{message}; see `{self.prog} --help`")
 
 
+@cache  # its eight hundred options take longer than most refusals
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="sulq",

@@ -21,7 +21,7 @@ from sulq.audits.report import report
 from sulq.errors import SulqError
 from sulq.learners.learner import Learner
 from sulq.privacy.noise import DiscreteLaplace
-from tests.effort import long
+from tests.effort import either, long
 
 QUICK = ["coins", "conversion", "answers", "faults", "races", "free-paths", "public-facts"]
 QUICK += ["rereading", "devices", "for-life", "poisoning"]
@@ -113,7 +113,7 @@ def test_a_check_that_cannot_run_is_a_violation(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_checks_run_one_after_the_other_or_two_at_once() -> None:
-    for jobs in (1, 2):
+    for jobs in (2, 1)[: either(1, 2)]:
         examined = list(audited(["poisoning", "devices"], jobs=jobs))
         assert {each.check for each in examined} == {"poisoning", "devices"}
         assert all(each.holds for each in examined)

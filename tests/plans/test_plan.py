@@ -67,12 +67,13 @@ def test_more_is_asked_for_more_rows_are_needed() -> None:
     def rows(**asked: Any) -> float:
         return plan(RULE, FOUR, **({"epsilon": 1} | asked)).rows.tight or 0
 
-    assert rows(error=0.05) > rows() > rows(error=0.2)
-    assert rows(confidence=0.999) > rows() > rows(confidence=0.5)
-    assert rows(epsilon=0.1) > rows() > rows(epsilon=10)
-    assert rows(noise_rate=0.4) > rows(noise_rate=0.1) > rows()
-    assert rows(model="crowd") > rows()
-    assert plan(RULE, FOUR, model="sample").rows.tight < rows()  # type: ignore[operator]
+    usual = rows()
+    assert rows(error=0.05) > usual > rows(error=0.2)
+    assert rows(confidence=0.999) > usual > rows(confidence=0.5)
+    assert rows(epsilon=0.1) > usual > rows(epsilon=10)
+    assert rows(noise_rate=0.4) > rows(noise_rate=0.1) > usual
+    assert rows(model="crowd") > usual
+    assert plan(RULE, FOUR, model="sample").rows.tight < usual  # type: ignore[operator]
     assert plan(RULE, FOUR, model="exact").rows.tight == 1
     flipped, drawn = (plan(RULE, FOUR, model=model, noise_rate=0.1).rows for model in ("exact", "sample"))  # type: ignore[arg-type]
     assert flipped == drawn, "which labels are wrong is up to chance, also where the rows are not"

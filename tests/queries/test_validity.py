@@ -25,7 +25,7 @@ from sulq.queries.node import MOST_DEPTH, Node
 from sulq.queries.node_forms import NODES
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
-from tests.effort import examples
+from tests.effort import examples, long
 from tests.oracles.losses import loss
 from tests.queries.random_expressions import SCHEMA, queries, scalars, vectors
 from tests.queries.test_no_rows import EVERY_NODE
@@ -265,6 +265,7 @@ def test_a_calibration_sells_nothing_for_nothing() -> None:
         Terms(ONE, (), (None,)).check([], [Contest(1, False, 1, ONE)])
 
 
+@long
 def test_bounds_of_very_wide_vectors_are_sums_without_end() -> None:
     """2^25 coordinates from −2^37 to 2^37: 64 bits do not hold the sum, which was negative, and cheap."""
     low, high = (np.broadcast_to(np.int64(side), 2**25) for side in (-(2**37), 2**37))

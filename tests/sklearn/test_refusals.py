@@ -351,10 +351,10 @@ def test_a_label_that_cannot_be_read_is_one_row_s_and_moves_no_other(
 
 def test_a_row_of_another_length_is_a_row_of_missing_values() -> None:
     rows: list[Any] = [[0.25, 0.75]] * 59
+    missing = PCA(n_components=1, epsilon=1e6, bounds=(0, 1)).fit([*rows, [None, None]])
     for odd in ([0.25], [0.25] * 3, [], None, 7, "ab", [[1, 2], 3], np.array(0.5), {"a": 1}):
         for given in ([*rows, odd], as_objects([*rows, odd])):
             learned = PCA(n_components=1, epsilon=1e6, bounds=(0, 1)).fit(given)
-            missing = PCA(n_components=1, epsilon=1e6, bounds=(0, 1)).fit([*rows, [None, None]])
             if not isinstance(odd, list) or len(odd) != 2:
                 assert learned.mean_ == pytest.approx(missing.mean_, abs=1e-3)
             assert learned.n_features_in_ == 2

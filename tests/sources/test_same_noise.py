@@ -17,6 +17,7 @@ import pytest
 import sulq
 from sulq.errors import QueryError
 from sulq.privacy import coins
+from tests.effort import EFFORT
 from tests.oracles import test_remote_learners as remote
 from tests.postgres import PostgresServer
 from tests.sources.fixed_table import SCHEMA
@@ -86,7 +87,8 @@ def check_same(
                     learned(learner, source, monkeypatch)
                 continue
             here = learned(learner, file, monkeypatch)
-            assert here == learned(learner, file, monkeypatch), name
+            if EFFORT == "thorough":
+                assert here == learned(learner, file, monkeypatch), name
             assert here == learned(learner, source, monkeypatch), name
         source.close()
 

@@ -67,7 +67,7 @@ EVEN = [(SICK, "1/2"), (WELL, "1/2")]
 @pytest.mark.parametrize("row", [SICK, WELL], ids=["sick", "well"])
 def test_by_laplace_noise_no_release_gains_more_than_epsilon(row: Any) -> None:
     """Theorem 5: a deterministic bound, so that no run exceeds it, whoever the row is."""
-    for _ in range(runs(20, 3)):
+    for _ in range(runs(20, 1)):
         curator = with_row(row).curator(epsilon="1/2", calibration="sulq-laplace", queries=4)
         gain = confidence(curator, [(EDGES, curator.ask(EDGES))], OTHERS, BELIEFS, sulq.col("sick")).gain
         assert abs(gain) <= 0.5
