@@ -141,14 +141,9 @@ class Surveyor(ABC):
     def schema(self) -> Schema:
         return self.source.schema
 
-    @property
-    def _opened(self) -> int:
-        """How many rounds people were asked so far."""
-        return self.rounds
-
     def _check_open(self) -> None:
         """Refuse a second round, if there may be one only."""
-        if self._opened and not self.interactive:
+        if self.rounds and not self.interactive:
             raise second_round(self.who)
 
     def _require(self, people: int) -> None:

@@ -32,6 +32,7 @@ from sulq.survey.file import SurveyFile
 from sulq.survey.kept import KeptRound
 from sulq.survey.reading import read_survey
 from sulq.talk.answers import Answer
+from sulq.talk.interaction import second_round
 from sulq.wire import check_run
 
 LOOK = 0.5
@@ -165,9 +166,10 @@ class Collected(Crowd):
     def __reduce__(self) -> NoReturn:
         raise SulqError("a survey is not copied: open the same file again, where its store is")
 
-    @property
-    def _opened(self) -> int:
-        return len(self.collector.rounds())  # also those that were opened before a restart
+    def _check_open(self) -> None:
+        """Rounds that were opened before a restart count as well."""
+        if not self.interactive and self.collector.rounds():
+            raise second_round(self.who)
 
     def _dealt(self) -> Cohorts:
         return _Awaited(self.source.rows, self.collector)
