@@ -72,10 +72,10 @@ def test_the_mechanism_spends_what_it_costs() -> None:
     by_rho = people().curator(rho="0.5")
     chosen = selection(by_rho, "1")
     assert isinstance(chosen, ExponentialMechanism)
-    assert 2 < chosen.epsilon and Fraction(499_999, 10**6) < chosen.rho() <= Fraction(1, 2)
+    assert chosen.epsilon > 2 and Fraction(499_999, 10**6) < chosen.rho() <= Fraction(1, 2)
     flipped = selection(by_rho, "1", Select(Parities("ab"), "y", mechanism="permute-and-flip"))
     assert isinstance(flipped, PermuteAndFlip)
-    assert 1 < flipped.epsilon and Fraction(499_999, 10**6) < flipped.rho() <= Fraction(1, 2)
+    assert flipped.epsilon > 1 and Fraction(499_999, 10**6) < flipped.rho() <= Fraction(1, 2)
     named = selection(
         people().curator(epsilon=1), "1/2", Select(Parities("ab"), "y", mechanism="exponential")
     )
