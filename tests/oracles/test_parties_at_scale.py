@@ -12,7 +12,7 @@ import sulq
 from tests.effort import either
 
 col = sulq.col
-ROWS, RUNS = either(10_000, 100_000), either(60, 1000)
+ROWS, RUNS = either(10_000, 100_000), either(60, 400)
 PROMISE: dict[str, Any] = {"epsilon": 1, "delta": "1e-6"}
 ID = sulq.Integer(0, 10**6)
 

@@ -16,7 +16,7 @@ from sulq.privacy.spherical import SphericalLaplace, quantile_of, tail_of
 from sulq.privacy.vector_noise import rate
 from tests.effort import either
 
-DRAWS = either(20_000, 400_000)
+DRAWS = either(20_000, 100_000)
 
 
 def within(share: float, chance: float, draws: int) -> bool:

@@ -131,3 +131,11 @@ def test_what_is_known_is_not_read_from_the_curator() -> None:
     looks = curator.looks
     assert np.isfinite(confidence(curator, [(COUNT, answers)], OTHERS, BELIEFS, sulq.col("sick")).gain)
     assert curator.looks == looks and curator.spent == 1
+
+
+def test_noise_that_was_drawn_for_whole_vectors_is_refused() -> None:
+    """Its law on whole numbers is an integral over a cube; numbers by themselves have a simple one."""
+    curator = with_row(SICK).curator(epsilon=1)
+    round_ = sulq.Round([sulq.total(sulq.vector("x", sulq.col("x") * 2, "x"))], share=1)
+    with pytest.raises(sulq.QueryError, match="ask for each number by itself"):
+        confidence(curator, [(round_, curator.ask(round_))], OTHERS, BELIEFS, sulq.col("sick"))
