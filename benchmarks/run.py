@@ -19,6 +19,7 @@ import cliffs
 import clusters
 import defaults
 import engines
+import error_bars
 import growth
 import learners
 import ledgers
@@ -61,6 +62,7 @@ LEARNERS = {
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
     "linear": linear.section,
+    "coverage": error_bars.section,
     "defaults": defaults.section,
 }
 SECTIONS = {
