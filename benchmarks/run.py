@@ -21,6 +21,7 @@ import cliffs
 import clusters
 import defaults
 import engines
+import error_bars
 import growth
 import learners
 import ledgers
@@ -64,6 +65,7 @@ LEARNERS = {
     "halfspaces": learners.halfspaces,
     "additive": additive.section,
     "linear": linear.section,
+    "coverage": error_bars.section,
     "defaults": defaults.section,
 }
 SECTIONS: dict[str, Callable[[], str]] = {

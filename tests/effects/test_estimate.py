@@ -109,3 +109,11 @@ def test_weights_follow_from_what_the_model_says_of_itself() -> None:
     assert np.allclose(rare.weights, np.sqrt(0.25 * chance * (1 - chance)), rtol=0.1), (
         "halfway to the new ones"
     )
+
+
+def test_where_noise_hides_a_value_its_error_bar_says_so_whatever_its_neighbours_are() -> None:
+    """Intervals with few rows may differ from those beside them: no smoothness makes their bars short."""
+    layout, counts = Layout((6,), (True,)), np.array([10_000.0, 5, 5, 5, 5, 5])
+    blank = start(layout, counts, np.zeros((6, 6)), np.full(6, 0.2))
+    known = blank.given(Gradient(np.zeros(6), np.zeros(6), np.full(6, 50.0**2)))
+    assert known.deviations[0] < 0.2 and (known.deviations[1:] > 2.5).all()

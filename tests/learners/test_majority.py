@@ -8,7 +8,7 @@ import pytest
 
 import sulq
 from sulq.hypotheses.target import Target
-from sulq.learners.majority import CHECK, Check, checked, part_for_check
+from sulq.learners.majority import CHECK, MajorityCheck, checked, part_for_check
 
 rng = np.random.default_rng(8)
 X, SICK = rng.uniform(-1, 1, 500), np.arange(500) % 5 == 0
@@ -25,7 +25,7 @@ LEARNERS: dict[str, Any] = {
 }
 
 
-def answered(intercept: float, slope: float = 0.0) -> Check:
+def answered(intercept: float, slope: float = 0.0) -> MajorityCheck:
     """What a check says of a model, by exact answers of people of whom those with a positive x are sick."""
     people = sulq.open(TABLE | {"x": np.where(SICK, 0.5, -0.5)}, SCHEMA)
     x, sick = sulq.col("x"), sulq.col("sick")

@@ -120,7 +120,8 @@ class LogisticRegression(Learner[LogisticModel]):
         look = numbers_of(Round([count(by=[target.label]), *first_look(each)]), schema)
         steps, wide = OFTEN if self.steps is None else self.steps, width_of(each)
         again = wide * (wide + 1) // 2 + (1 + steps) * (wide + 1) * target.width
-        return look + max(again, 1 + target.width)
+        classes = len(target.classes or ())
+        return look + max(again, 1 + target.width) + (classes + 1) * classes
 
     def _target(self, schema: Schema) -> Target:
         target = Target(schema, attribute(schema, self.label))

@@ -25,7 +25,7 @@ BETTER = 0.5
 
 
 @dataclass(frozen=True)
-class Check:
+class MajorityCheck:
     """What was counted of a model.
 
     Args:
@@ -53,7 +53,7 @@ def part_for_check(rows: float, answer: Answer, share: Fraction, questions: int)
     return CHECK if rows < DOUBTFUL * least else Fraction(0)
 
 
-def checked(model: Hypothesis, target: Target, share: Fraction) -> Rounds[Check]:
+def checked(model: Hypothesis, target: Target, share: Fraction) -> Rounds[MajorityCheck]:
     """Count how often a model is right about each class, and how frequent classes are.
 
     Args:
@@ -68,4 +68,4 @@ def checked(model: Hypothesis, target: Target, share: Fraction) -> Rounds[Check]
     gain = float(np.diagonal(table).sum() - table[usual].sum())
     # Rows about which both are right or both are wrong count for neither.
     apart = 2 * (table.shape[1] - 1)
-    return Check(gain > BETTER * off * apart**0.5, table.sum(axis=1), off * table.shape[1] ** 0.5)
+    return MajorityCheck(gain > BETTER * off * apart**0.5, table.sum(axis=1), off * table.shape[1] ** 0.5)

@@ -22,7 +22,7 @@ from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import attribute
 from sulq.queries.node import Node
 from sulq.queries.query import count
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, numbers_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
@@ -71,19 +71,16 @@ class NaiveBayes(Learner[AdditiveModel]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[AdditiveModel]:
-        target = Target(schema, attribute(schema, self.label))
-        target.check()
-        if target.classes is None:
-            raise QueryError(
-                f"{target.label.described()} is a number: compare it with one, and naive Bayes tells classes"
-            )
+        target = self._target(schema)
         response = ClassResponse(target)
         fine = attributes(schema, target.label, self.features, self.bins)
         share, questions = rational("share", self.share, most=1), response.questions(fine)
         alone, counted = yield Round([*response.alone(), count(weight=SELDOM)], share * PILOT)
         rows = float(counted.value)
         check = part_for_check(rows, alone, PILOT, 2)
-        if check and few(rows, alone, len(questions)):
+        # Whether a model is right cannot be counted where nobody holds all of its columns.
+        check = check if len(schema.hands) == 1 else Fraction(0)
+        if few(rows, alone, len(questions)):
             said = response.average((yield Round(response.alone(), share * (1 - PILOT))))
             return _model(schema, target, response.intercept(said), ())
         answers = yield Round(questions, share * (1 - PILOT - check))
@@ -93,6 +90,23 @@ class NaiveBayes(Learner[AdditiveModel]):
         if check and not (seen := (yield from checked(model, target, share * check))).better:
             return _model(schema, target, response.intercept(response.shares(seen.classes)), ())
         return model
+
+    def most_numbers(self, schema: Schema) -> int:
+        """The classes twice, a table for each attribute, and how often a model is right about each class."""
+        target = self._target(schema)
+        response, classes = ClassResponse(target), len(target.classes or ())
+        tables = response.questions(attributes(schema, target.label, self.features, self.bins))
+        rounds = [Round([*response.alone(), count()]), Round(tables), Round(response.alone())]
+        return sum(numbers_of(round_, schema) for round_ in rounds) + (classes + 1) * classes
+
+    def _target(self, schema: Schema) -> Target:
+        target = Target(schema, attribute(schema, self.label))
+        target.check()
+        if target.classes is None:
+            raise QueryError(
+                f"{target.label.described()} is a number: compare it with one, and naive Bayes tells classes"
+            )
+        return target
 
 
 def few(rows: float, alone: Answer, questions: int) -> bool:
