@@ -23,7 +23,7 @@ def section() -> str:
         "`sulq.audit` is given a model and an ordinary table, and is not told where to look (`benchmarks/peers/audits.py`). A",
         "finding is wrong with a chance of 10⁻⁶. Runs: on each of the two tables that tell the most, half of them to choose an",
         "event, half to test it; fewer on the other pairs. By its parts: what the library's own mechanisms inside of the",
-        "model lose together, in one run. Seconds of one core.",
+        "model lose together, in one run, on two neighbouring tables that are given. Seconds of one core.",
         "",
     ]
     if not PYTHON.exists():
