@@ -24,6 +24,7 @@ from sulq.errors import QueryError, SulqError
 from sulq.privacy import noise
 from sulq.privacy.coins import Coin
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from tests.effort import long
 
 DRAWS = 200_000
 FEWEST = 50
@@ -125,6 +126,7 @@ def test_floating_point_knows_how_wrong_it_may_be(variance: Fraction) -> None:
         assert abs(Fraction(float(deadline)) - gamma * 2**16) <= Fraction(float(slack)) / 3
 
 
+@long
 @pytest.mark.parametrize("scale", [1.0, 3.5])
 def test_opendp_draws_the_same_laws(scale: float) -> None:
     """n = 40,000 of OpenDP's own draws meet our cells; false alarm 2e-9 each."""

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -117,10 +118,16 @@ class _Cell:
     log_masses: Floats
     chances: Floats
 
+    @cached_property
+    def log_chances(self) -> tuple[Floats, Floats]:
+        """ln of how likely a literal is dropped, and kept: the same for every s."""
+        with np.errstate(divide="ignore"):
+            return np.log1p(-self.chances), np.log(self.chances)
+
     def log_power(self, s: float, literals: int) -> float:
         """ln E[(1 + κ(b)·(e^(s·v) − 1))^m], at most."""
-        with np.errstate(divide="ignore"):
-            factors = np.logaddexp(np.log1p(-self.chances), np.log(self.chances) + s * self.most)
+        dropped, kept = self.log_chances
+        factors = np.logaddexp(dropped, kept + s * self.most)
         terms = literals * factors + self.log_masses
         largest = float(terms.max())
         return largest + math.log(float(np.exp(terms - largest).sum()))
