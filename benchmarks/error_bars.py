@@ -39,6 +39,7 @@ def section() -> str:
 
 
 def _measured(data: DataSet, epsilon: str) -> tuple[float, float, int]:
+    assert data.label is not None
     rows = data.rows.sample(min(ROWS, len(data.rows)), random_state=0).reset_index(drop=True)
     people = sulq.open(rows, data.schema)
     within: list[bool] = []

@@ -34,6 +34,7 @@ plan = { type = "category", values = ["free", "paid"] }
 sick = { type = "boolean" }
 ward = { type = "category", values = ["east", "west"] }
 """
+PARTIES = {"hospital": "sick", "registry": "smokes"}
 CURATOR = '[datasets.people]\ndata = "people.csv"\nschema = "people.toml"\nepsilon = 1\n[server]\nport = 0\n'
 ELSEWHERE = {
     "demo": "tests/test_cli.py::test_the_demo_shows_the_schema_a_private_tree_an_exact_one_and_what_is_next",
@@ -69,6 +70,9 @@ def folder_of_a_reader(folder: Path) -> None:
     (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "people.toml").write_text(SCHEMA, encoding="utf-8")
     (folder / "curator.toml").write_text(CURATOR, encoding="utf-8")
+    for party, flag in PARTIES.items():
+        held = f'[columns]\nperson = {{ type = "integer", low = 0, high = 1000000 }}\n{flag} = {{ type = "boolean" }}\n'
+        (folder / f"{party}.toml").write_text(held, encoding="utf-8")
     with Keys(str(folder / "people.csv.keys")) as keys:
         keys.add("ada")
 

@@ -15,7 +15,7 @@ def cost_up(cost: Fraction) -> Fraction:
     """A cost, in whole steps.
 
     >>> cost_up(Fraction(1, 3))
-    Fraction(333333333334, 1000000000000)
+    Fraction(166666666667, 500000000000)
     """
     return math.ceil(cost / COST_STEP) * COST_STEP
 
