@@ -110,11 +110,13 @@ class PostgresServer:
     def _lets_in(self) -> bool:
         import psycopg
 
+        deadline = time.monotonic() + 60
         while self.process.poll() is None:
             try:
                 self.connect().close()
                 return True
             except psycopg.OperationalError:
+                assert time.monotonic() < deadline, (self.folder / "log").read_text()[-2000:]
                 time.sleep(0.02)
         return False
 

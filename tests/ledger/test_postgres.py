@@ -189,7 +189,7 @@ def test_a_commit_waits_for_the_disk_whatever_the_role_is_set_to(
     with postgres.connect() as connection:
         connection.execute(f"ALTER ROLE {role} SET synchronous_commit = {setting}")
         connection.execute(f"ALTER ROLE {role} SET default_transaction_isolation = serializable")
-        connection.execute(f"ALTER ROLE {role} SET statement_timeout = 9")
+        connection.execute(f"ALTER ROLE {role} SET statement_timeout = 60000")
         connection.execute(f"GRANT CREATE ON DATABASE postgres TO {role}")
     with opened(as_role(url, role)) as ledger:
         ledger.release("run", "q", COST, token)
