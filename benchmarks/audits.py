@@ -53,7 +53,7 @@ NOTES = [
 def _cells(case: dict[str, Any]) -> list[str]:
     say(case["words"], case["found"])
     mark = "" if case["holds"] else "**"
-    words = case["found"].replace("|", "\\|")
+    words = case["found"].replace("|", "\\|").replace("[", "\\[")
     return [
         case["words"],
         f"ε = {case['claim']:g}",
