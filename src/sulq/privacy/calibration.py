@@ -107,7 +107,7 @@ class Laplace:
         return Terms(cost, noises, selections)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        sums = [in_vectors(facts) for facts in sums]
+        sums = [_cheapest(facts) for facts in sums]
         noises = tuple(_within(facts, partial(noise_of, facts)) if facts.moves1 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
@@ -239,6 +239,16 @@ def _within(facts: SumFacts, law: Callable[[Fraction], N]) -> N:
         middle = (low + high) / 2
         low, high = (middle, high) if law(middle).radius(chance) <= reach else (low, middle)
     return law(down(low))
+
+
+def _cheapest(facts: SumFacts) -> SumFacts:
+    """A sum by numbers or by vectors, whichever costs less within its tolerance: numbers if β is large."""
+
+    def epsilon(one: SumFacts) -> Fraction:
+        return epsilon_of(_within(one, partial(noise_of, one)), one.moves1 / one.step)
+
+    other = in_vectors(facts)
+    return facts if other is facts else min(facts, other, key=epsilon)
 
 
 def _stated(cost: Fraction | None) -> Fraction:
