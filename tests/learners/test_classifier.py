@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,7 @@ from sulq.learners.selection import conditions_of, counted, positive, selected
 from sulq.queries.choose import Choice
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Noise
+from sulq.talk.vector_law import VectorNoise
 
 col = sulq.col
 SURE = 10_000
@@ -88,6 +90,15 @@ def test_what_the_first_count_says_decides_what_is_asked_next(
         assert isinstance(asked.queries[0], kinds[asks])
     else:
         assert len(asked.queries) == (1 if asks == "count" else 1 + 3)
+
+
+def test_counts_of_labels_that_were_flipped_have_noise_of_vectors_and_allow_a_choice_all_the_same() -> None:
+    curator = people(300).curator(epsilon=1)
+    rounds = sulq.Classifier("y").rounds(SCHEMA)
+    [counted, *_] = curator.denoised("y", "0.1").ask(next(rounds))
+    assert isinstance(counted.law, VectorNoise)
+    asked = rounds.send([replace(counted, value=np.array([180.0, 120.0])), Answer(300.0)])
+    assert isinstance(asked.queries[0], Pick)
 
 
 def test_where_nothing_can_be_learned_the_most_frequent_class_is_all_that_is_said() -> None:

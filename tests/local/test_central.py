@@ -107,3 +107,12 @@ def test_with_many_people_a_radius_is_that_of_a_normal_law() -> None:
     report = WindowReport(-1, 1, 1)
     assert report.radius(10**10, 0.05) == pytest.approx(1.96 * math.sqrt(report.variance(10**10)), rel=1e-3)
     assert isinstance(report.tails.single, NearlyNormal)
+
+
+def test_reports_that_vary_much_less_than_people_do_have_a_radius() -> None:
+    """With a large ε, who was drawn by lot decides nearly alone: a tangent's exponent leaves the floats."""
+    drawn = Bounded((1 / 12,), (1,), above=1.0, below=1.0, span=1.0)
+    for reports in (1e-4, 1e-9, 1e-300):
+        nearly = NearlyNormal(drawn, third=1.0, reports=reports, width=1.0)
+        for beta in (0.5, 1e-9):
+            assert 0 < nearly.radius(500, beta) <= drawn.radius(500, beta) * (1 + 1e-6)

@@ -12,6 +12,7 @@ import pytest
 import sulq
 from sulq.errors import LedgerError
 from sulq.oracles.chunks import CHUNKS
+from sulq.privacy.budget import Budget
 from sulq.privacy.prices import Accounting
 from sulq.queries.former import former_form
 from sulq.runs.run import Run
@@ -118,6 +119,23 @@ def test_a_ledger_of_an_epsilon_with_a_delta_goes_on_with_the_accounting_that_it
         again.ask(round_, run="another")
         assert again.remaining == 0 and again.ledger.verify() == []
     assert Run(sulq.ID3("b"), people, sulq.ApproxDP(1, "1e-6"), ledger=path).offer.total == total
+
+
+@pytest.mark.parametrize("budget", [sulq.ZCDP(2), sulq.ApproxDP(8, "1e-6", "zcdp")])
+def test_a_choice_that_an_earlier_version_stored_keeps_its_wider_bar(budget: Budget) -> None:
+    """Earlier versions charged ε²/8 for the exponential mechanism, so that its ε was smaller."""
+    names = ["a", "b", "c", "d"]
+    schema = {name: sulq.Boolean() for name in names}
+    curator = sulq.open({name: [True, False] for name in names}, schema).curator(budget)
+    round_ = sulq.Round([sulq.choose(names[1:], label="a")], share="1/4")
+    terms = curator.offer.terms(round_)
+    stored = json.loads(curator._release(round_, terms))
+    [new] = curator.offer.read(round_, terms, stored)
+    [old] = curator.offer.read(
+        round_, terms, {key: value for key, value in stored.items() if key != "vectors"}
+    )
+    assert 0.999 < float(old.law.epsilon**2 / 8 / terms.cost) <= 1
+    assert old.law.epsilon < new.law.epsilon and old.radius(1e-40) > new.radius(1e-40)
 
 
 def test_a_ledger_of_another_promise_is_refused_as_before(tmp_path: Path) -> None:

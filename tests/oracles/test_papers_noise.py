@@ -22,7 +22,7 @@ col = sulq.col
 
 @pytest.mark.parametrize("queries", [10, 100, 1000])
 def test_the_papers_noise_and_ours(queries: int) -> None:
-    """R > 8T·ln²(T/δ)/ε² for δ = 1e-6, ε = 1; ρ accounting needs T/2ρ, and exact accounting a tenth less."""
+    """R > 8T·ln²(T/δ)/ε² for δ = 1e-6, ε = 1; ρ accounting needs T/2ρ, and exact accounting 6 % less."""
     paper = SulqGaussian(1, "1e-6", queries).variance
     assert float(paper) == pytest.approx(8 * queries * math.log(queries / 1e-6) ** 2, rel=1e-9)
     assert paper > 8 * queries * math.log(queries / 1e-6) ** 2
@@ -33,7 +33,7 @@ def test_the_papers_noise_and_ours(queries: int) -> None:
     [tight] = terms(people().curator(epsilon=1, delta=1e-6), one).noises
     assert isinstance(zcdp, DiscreteGaussian) and isinstance(tight, DiscreteGaussian)
     assert float(zcdp.variance) == pytest.approx(float(ours), rel=1e-6)
-    assert float(tight.variance - 4) == pytest.approx(float(ours) / 1.1127, rel=1e-3)
+    assert float(tight.variance - 4) == pytest.approx(float(ours) / 1.0681, rel=1e-3)
     [printed] = terms(
         people().curator(epsilon=1, delta=1e-6, calibration="sulq-gaussian", queries=queries), one
     ).noises

@@ -244,6 +244,13 @@ def test_the_law_has_a_form_and_nonsense_has_none() -> None:
             law_of(form | wrong)
 
 
+@pytest.mark.parametrize("beta", [0.05, 0.5, 0.9])
+def test_a_tolerance_never_costs_more_by_vectors_than_number_by_number(beta: float) -> None:
+    offer = people(CORNERS).curator(epsilon=1).offer
+    round_ = sulq.Round([sulq.total(POINT, tolerance=50, beta=beta)])
+    assert offer.terms(round_).cost <= offer.terms(round_, vectors=False).cost
+
+
 def test_answers_that_an_earlier_version_stored_keep_their_wider_bars(tmp_path: Path) -> None:
     curator = people(CORNERS).curator(epsilon=1)
     round_ = sulq.Round([sulq.total(POINT)], share="1/2")

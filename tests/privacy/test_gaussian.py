@@ -70,3 +70,5 @@ def test_what_floats_cannot_tell_is_refused() -> None:
     for epsilon, delta in ((Fraction(1, 2**21), Fraction(1, 10**6)), (Fraction(513), Fraction(1, 10**6))):
         with pytest.raises(SulqError, match="from 2\\^-20 to 512"):
             gaussian_total(epsilon, delta)
+    with pytest.raises(SulqError, match="a delta from 1e-250, got 1 and 1e-260"):
+        gaussian_total(Fraction(1), Fraction(1, 10**260))

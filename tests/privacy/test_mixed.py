@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sulq.privacy.budget import ApproxDP
 from sulq.privacy.calibration import Gaussian
-from sulq.privacy.conversion import delta_of, rho_of
+from sulq.privacy.conversion import rho_of
 from sulq.privacy.gaussian import gaussian_delta, gaussian_total
-from sulq.privacy.mixed import DEARER, line_fits, mixed_delta, mixed_total
+from sulq.privacy.mixed import DEARER, adaptive_delta, keeps, mixed_total
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.prices import Accounting
 from sulq.privacy.selection import ExponentialMechanism
@@ -27,56 +27,76 @@ ONE = Fraction(1)
 GRID = [(1.0, 1e-6), (0.1, 1e-6), (10.0, 1e-6), (1.0, 1e-9), (1.0, 1e-3), (50.0, 1e-6), (1.0, 1e-100)]
 
 
-def direct(g: float, o: float, epsilon: float) -> float:
-    """E[D(ε − Y)], summed over a fine grid with D from its definition."""
-    y = g + math.sqrt(2 * g) * np.linspace(-14, 14, 1401)
-    weights = np.exp(-((y - g) ** 2) / (4 * g))
-    weights /= weights.sum()
-    return float(sum(w * at_any(o, epsilon - float(each)) for w, each in zip(weights, y, strict=True)))
+def adaptive(total: float, price: float, epsilon: float, rounds: int) -> float:
+    """The largest δ of one who, for each loss so far, spends a part of the budget on noise or on the rest.
+
+    Of the rest nothing is known but its ρ, so that the bound of `mixed.py` on what it does is taken: backwards
+    from the last round, on a grid of losses.
+    """
+    deviation, part = math.sqrt(2 * total), total / rounds
+    width = deviation / 100
+    losses = np.arange(-3 * deviation, epsilon + 8 * deviation, width)
+    reach = math.ceil((9 * math.sqrt(2 * part) + part) / width)
+    kernel = np.exp(-((np.arange(-reach, reach + 1) * width - part) ** 2) / (4 * part))
+    kernel /= kernel.sum()
+    o = part / price
+    by = np.arange(0, o + 7 * math.sqrt(o), width)
+    weights = np.exp(-(np.maximum(by - o, 0) ** 2) / (4 * o))
+    worth = np.maximum(0, 1 - np.exp(epsilon - losses))
+    for _ in range(rounds):
+        wide = np.concatenate([np.zeros(reach), worth, np.full(reach, worth[-1])])
+        noise = np.convolve(wide, kernel[::-1], "valid")
+        rest = np.max([w * wide[reach + i :][: len(worth)] for i, w in enumerate(weights[:reach])], axis=0)
+        worth = np.maximum(noise, rest)
+    return float(np.interp(0.0, losses, worth))
 
 
-def at_any(o: float, epsilon: float) -> float:
-    """The δ of o-zCDP, also for an ε below 0."""
-    orders = np.exp(np.linspace(math.log(1e-4), math.log(1e4), 4001))
-    logs = orders * ((orders + 1) * o - epsilon) - orders * np.log1p(1 / orders) - np.log1p(orders)
-    return min(1.0, float(np.exp(logs.min())))
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.5, 1e-3), (5.0, 1e-6)])
+def test_to_divide_a_budget_in_view_of_the_answers_gains_no_more_than_delta(
+    epsilon: float, delta: float
+) -> None:
+    """If every division that is made beforehand keeps δ, one that depends on the loss so far may not."""
+    e, d = Fraction(epsilon), Fraction(delta)
+    total, alone = float(mixed_total(e, d)), float(rho_of(e, d))
+    price = float(DEARER) * total / alone
+    assert adaptive_delta(total, price, epsilon) <= delta
+    assert 0.5 * delta < adaptive(total, price, epsilon, 30) <= delta
+    if (epsilon, delta) == (1.0, 1e-6):  # 0.0271 keeps every division that is made beforehand
+        assert adaptive(0.0271, 1.2246, epsilon, 30) > 1.02 * delta
 
 
-@pytest.mark.parametrize(
-    ("g", "o"), [(0.02, 0.004), (0.004, 0.02), (0.0001, 0.024), (0.5, 0.1), (0.02, 2e-5)]
-)
-def test_the_bounds_enclose_the_mean(g: float, o: float) -> None:
-    low, high = mixed_delta(g, o, 1.0)
-    true = direct(g, o, 1.0)
-    assert low * 0.999 <= true <= high * 1.001
-    assert high <= low * 1.04
-    assert high <= delta_of(g + o, 1.0) * (1 + 1e-6)
+@pytest.mark.parametrize("price", [1.1, 1.2, 1.5, 3.0])
+def test_noise_for_the_same_budget_dominates_all_else_under_the_function_of_the_proof(price: float) -> None:
+    """F is above h, and R_o F ≤ T_(Wo) F: looked at on a grid."""
+    m, epsilon, o = 1 / (price - 1), 1.0, 0.004
+    losses = np.linspace(-1, 4, 10_001)
+    for below in (0.01, 0.1, 0.5):
+        most = (-math.expm1(-below / m)) ** -m
+        begins = epsilon - below
 
+        def height(at: NDArray[np.float64], b: float = begins, c: float = most) -> NDArray[np.float64]:
+            return np.asarray(c * np.maximum(0, -np.expm1((b - at) / (1 + m))) ** (1 + m))
 
-def test_the_bound_is_zcdps_without_noise_and_exact_without_the_rest() -> None:
-    assert mixed_delta(1e-9, 0.02, 1.0)[1] == pytest.approx(delta_of(0.02, 1.0), rel=0.01)
-    assert mixed_delta(0.02, 0.0, 1.0)[1] == gaussian_delta(0.02, 1.0)
-    assert mixed_delta(0.02, 2e-5, 1.0)[1] == pytest.approx(gaussian_delta(0.02, 1.0), rel=0.1)
+        assert (height(losses) >= np.maximum(0, 1 - np.exp(epsilon - losses)) * (1 - 1e-12)).all()
+        g = price * o
+        y = g + math.sqrt(2 * g) * np.linspace(-9, 9, 1801)
+        chances = np.exp(-((y - g) ** 2) / (4 * g))
+        chances /= chances.sum()
+        for at in np.linspace(begins - 0.2, begins + 1.5, 35):
+            by = np.linspace(0, 1, 2001)
+            rest = height(at + by) * np.exp(-(np.maximum(by - o, 0) ** 2) / (4 * o))
+            assert rest.max() <= float(chances @ height(at + y)) * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), GRID)
-def test_no_point_of_the_line_exceeds_delta_and_a_longer_line_does(epsilon: float, delta: float) -> None:
+def test_the_budget_is_between_that_of_zcdp_and_that_of_noise_alone(epsilon: float, delta: float) -> None:
     e, d = Fraction(epsilon), Fraction(delta)
-    total, alone = mixed_total(e, d), rho_of(e, d)
-    assert alone < total < gaussian_total(e, d)
-    price = DEARER * total / alone
-
-    def worst(times: float) -> float:
-        points = [
-            (float(total) * times * (1 - t), float(total / price) * times * t)
-            for t in (0.003, 0.01, 0.03, 0.1, 0.17, 0.25, 0.4, 0.6, 0.8, 0.95)
-        ]
-        return max(mixed_delta(g, o, epsilon)[0] for g, o in points)
-
-    assert worst(1.0) <= delta
-    assert worst(1.02) > delta
-    assert line_fits(float(total), e, d)
-    assert not line_fits(float(total) * 1.02, e, d)
+    total = mixed_total(e, d)
+    assert rho_of(e, d) < total < gaussian_total(e, d)
+    assert keeps(float(total), e, d)
+    assert not keeps(float(total) * 1.02, e, d)
+    price = float(DEARER * total / rho_of(e, d))
+    assert adaptive_delta(float(total), price, epsilon) >= gaussian_delta(float(total), epsilon)
 
 
 def noisy(variance: Fraction, moved: int) -> Law:
@@ -222,6 +242,6 @@ def _before(worth: NDArray[np.float64], losses: NDArray[np.float64], law: Law) -
 def test_an_adversary_who_chooses_the_worst_mechanism_for_each_answer_gains_no_more_than_delta() -> None:
     """The grid of losses makes δ too large by less than a thousandth here."""
     tight, gaussian = (ApproxDP(3, "1e-4", name) for name in ("tight", "gaussian"))
-    assert 0.5e-4 < adversary(tight, 3, tight.total) < 0.9e-4
+    assert 0.4e-4 < adversary(tight, 3, tight.total) < 0.9e-4
     assert 0.9e-4 < adversary(gaussian, 3, gaussian.total) < 1.001e-4
     assert adversary(gaussian, 3, gaussian.total * Fraction(102, 100)) > 1.01e-4

@@ -27,6 +27,7 @@ from sulq.schema import Integer, Real, Schema
 from sulq.talk.answers import BETA, Answer
 from sulq.talk.laws import Exactly, Noise
 from sulq.talk.oracle import Rounds
+from sulq.talk.vector_law import VectorNoise
 
 PILOT = Fraction(1, 50)
 """The part of the budget that counts the labels, before anything is chosen."""
@@ -41,6 +42,8 @@ MANY = {"numbers": 120.0, "categories": 1000.0}
 """From so many times on, if each column has its part of the budget, an additive model is better than both."""
 RARE = Fraction(1, 4)
 """Classes that are rarer, together, are hardly ever the likely one: choices by mistakes do not see them."""
+CURATORS = Exactly | Noise | VectorNoise
+"""The laws of whoever sees the rows, and so can choose. Counts of labels that were flipped are vectors."""
 
 Way = Literal["majority", "selection", "tree", "additive"]
 
@@ -195,7 +198,7 @@ class Classifier(Learner[Hypothesis]):
         others = rows - float(np.max(labels.value)) + float(np.max(labels.radius(BETA)))
         number = any(isinstance(schema[name], Integer | Real) for name in column_names(features, schema))
         kinds: Literal["numbers", "categories"] = "numbers" if number else "categories"
-        choosable = positive(schema, label) is not None and isinstance(labels.law, Exactly | Noise)
+        choosable = positive(schema, label) is not None and isinstance(labels.law, CURATORS)
         power = float(labels.law.power)
         return TableFacts(rows, max(0.0, others), noise, power, len(features), len(classes), kinds, choosable)
 

@@ -87,7 +87,8 @@ class NearlyNormal:
             middle = (low + high) / 2
             low, high = (middle, high) if z - middle > _hazard(middle) * drawn else (low, middle)
         h = _hazard(low)
-        return min(1.0, _normal(low) * math.exp(h * h * drawn / 2 - h * (z - low)))
+        # No tail here is below e^-700: what is cut off is a bound above 1 anyway.
+        return min(1.0, _normal(low) * math.exp(min(h * h * drawn / 2 - h * (z - low), 700.0)))
 
 
 Tails: TypeAlias = Bounded | Counted | LaplaceMeans | NearlyNormal

@@ -114,7 +114,7 @@ class ApproxDP:
     >>> promise.describe()
     '(ε, δ) = (1, 1e-06)'
     >>> promise.unit, f"{float(promise.total):.4f}"
-    ('rho', '0.0271')
+    ('rho', '0.0260')
     >>> [f"{float(ApproxDP(1, 1e-6, name).total):.4f}" for name in ("gaussian", "zcdp")]
     ['0.0280', '0.0244']
     """

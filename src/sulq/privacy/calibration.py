@@ -107,7 +107,7 @@ class Laplace:
         return Terms(cost, noises, selections)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        sums = [in_vectors(facts) for facts in sums]
+        sums = [_cheapest(facts) for facts in sums]
         noises = tuple(_within(facts, partial(noise_of, facts)) if facts.moves1 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
@@ -125,9 +125,14 @@ class Gaussian:
     A round is divided as if the exponential mechanism of parameter ε cost ε²/8: with ε = 2Δ/s that is Δ²/2s²,
     as for a sum. What is only known to be ε-differentially private counts as ε²/2: four times that. Both cost
     a little less, so that each gets a larger ε for its part. What is charged for what, `Prices` says.
+
+    Args:
+        budget: the budget.
+        printed: leave it at ε²/8 and ε²/2, as earlier versions did. What they stored is read with that.
     """
 
     budget: ZCDP | ApproxDP
+    printed: bool = False
 
     def __post_init__(self) -> None:
         _check_unit(self.budget, "rho")
@@ -192,6 +197,8 @@ class Gaussian:
         if contest.moves == 0:
             return Fraction(0)
         quadratic = root_down((_span(contest) * contest.weight / contest.size) ** 2 / t_squared)
+        if self.printed:
+            return down(quadratic)
         return down(self.budget.prices.epsilon(quadratic, exponential=_cheaper(contest) == 2))
 
 
@@ -232,6 +239,16 @@ def _within(facts: SumFacts, law: Callable[[Fraction], N]) -> N:
         middle = (low + high) / 2
         low, high = (middle, high) if law(middle).radius(chance) <= reach else (low, middle)
     return law(down(low))
+
+
+def _cheapest(facts: SumFacts) -> SumFacts:
+    """A sum by numbers or by vectors, whichever costs less within its tolerance: numbers if β is large."""
+
+    def epsilon(one: SumFacts) -> Fraction:
+        return epsilon_of(_within(one, partial(noise_of, one)), one.moves1 / one.step)
+
+    other = in_vectors(facts)
+    return facts if other is facts else min(facts, other, key=epsilon)
 
 
 def _stated(cost: Fraction | None) -> Fraction:

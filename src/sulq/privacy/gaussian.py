@@ -74,7 +74,10 @@ def gaussian_total(epsilon: Fraction, delta: Fraction) -> Fraction:
     '0.0280'
     """
     if not tellable(epsilon, delta):
-        raise SulqError(f"exact Gaussian accounting takes an epsilon from 2^-20 to 512, got {epsilon}")
+        raise SulqError(
+            "exact Gaussian accounting takes an epsilon from 2^-20 to 512 and a delta from 1e-250, got "
+            f"{float(epsilon):.6g} and {float(delta):.6g}: use calibration='tight'"
+        )
     e, chance = within(epsilon, delta)
     low, high = 0.0, 1.0
     while gaussian_delta(high, e) <= chance:

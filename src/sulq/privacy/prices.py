@@ -4,7 +4,7 @@ promise.
 | accounting | the whole budget | discrete Gaussian noise | choices and other mechanisms |
 |---|---|---|---|
 | "zcdp" | the ρ that implies (ε, δ) by zCDP alone: Canonne, Kamath and Steinke, 2020 | its ρ | their ρ |
-| "tight" | larger: 8 to 14 % at δ = 1e-6 | that of continuous noise, exactly | 10 % more of the budget |
+| "tight" | larger: 5 to 8 % at δ = 1e-6 | that of continuous noise, exactly | 10 % more of the budget |
 | "gaussian" | the largest: 11 to 18 % at δ = 1e-6 | the same | π/2 times ε²/2, or ε²/8 |
 
 - **"tight"** is proved in `sulq.privacy.mixed`. Noise on so coarse a grid that its continuous part would cost
@@ -52,7 +52,7 @@ class Prices:
     Fraction(100, 1)
     >>> tight = Prices.of("tight", Fraction(1), Fraction(1, 10**6))
     >>> tight.variance(Fraction(100)), float(tight.variance(Fraction(10)))
-    (Fraction(104, 1), 12.24...)
+    (Fraction(104, 1), 11.75...)
     """
 
     total: Fraction

@@ -13,7 +13,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.faces import columns_grid, face, facts, offered
 from sulq.numbers import Numeric, make_rational, rational, whole
-from sulq.privacy.calibration import Calibration
+from sulq.privacy.calibration import Calibration, Gaussian
 from sulq.privacy.reading import calibration_of
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.terms import Contest, Settled, Terms
@@ -180,7 +180,8 @@ class Offer:
         Args:
             round_: what is asked.
             former: account every sum on its own, with looser facts, as earlier versions did.
-            vectors: draw noise for whole vectors where that is narrower, as earlier versions did not.
+            vectors: draw noise for whole vectors where that is narrower, as earlier versions did not; their
+                choices under ρ had a smaller ε, too.
         """
         check_kinds(round_)
         round_ = asked_of(round_, self.schema)
@@ -195,8 +196,11 @@ class Offer:
                     "query (a choice cannot have one) and no share, or a share alone"
                 )
             return self.calibration.for_tolerances(sums).check(sums, contests)
+        calibration = self.calibration
+        if isinstance(calibration, Gaussian) and not vectors:
+            calibration = replace(calibration, printed=True)
         cost = None if round_.share is None else round_.share * self.allowance * self.total
-        terms = self.calibration.for_cost(sums, contests, cost).check(sums, contests)
+        terms = calibration.for_cost(sums, contests, cost).check(sums, contests)
         for query, settled in self._settled(round_, terms):
             query.check(self.public, settled)
         return terms

@@ -28,6 +28,7 @@ from sulq.talk.answers import BETA, Answer, Axis
 from sulq.talk.columns import plain_table
 from sulq.talk.laws import Noise
 from sulq.talk.sketched import law_of_counts
+from sulq.talk.vector_law import VectorNoise
 
 H = TypeVar("H", bound=Hypothesis)
 SURELY = 3.0
@@ -248,7 +249,9 @@ class PairsRelease(Hypothesis):
         if law.deviation == 0:
             return squares > 1e-9 * positive.total
         # The square of Laplace noise varies more than that of Gaussian noise: its kurtosis is 6, not 3.
-        heavy = 5.0 if any(isinstance(each, Noise) and each.family == "laplace" for each in law.laws) else 2.0
+        # A vector's varies as much: its squared length, relatively, by (4w + 6)/(w(w + 1)), at most 5/w.
+        noises = [each for each in law.laws if isinstance(each, Noise | VectorNoise)]
+        heavy = 5.0 if any(each.power == 1 for each in noises) else 2.0
         most = independent.size + SURELY * (heavy * independent.size) ** 0.5
         return bool(squares / law.deviation**2 > most)
 
