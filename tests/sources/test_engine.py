@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import sulq
 from sulq.queries import kernel
-from sulq.queries.kernel import Totals
+from sulq.queries.kernel import Kernel, Totals
+from sulq.queries.scope import scope_of
 from sulq.sources.engine import (
     OTHER_CODE,
     Adding,
@@ -122,3 +123,11 @@ def test_packed_totals_add_up_beyond_64_bits_and_of_the_right_size_only() -> Non
         with pytest.raises(sulq.QueryError, match="does not have the numbers that were asked for"):
             totals.merge_packed(blocks, b"\1" * size, "null")
     assert [each.tolist() for each in totals.result()] == [[2**67, -(2**67)], [160]]
+
+
+def test_sums_that_are_nothing_whatever_the_rows_are_added_up_too() -> None:
+    none = Kernel(sulq.total(sulq.col("x") * 0).parts, scope_of(sulq.Schema({"x": sulq.Real(0, 1)})), 10)
+    totals = none.nothing()
+    assert len(totals.result()) == 0
+    totals.merge_packed(*none.nothing().packed())
+    assert [list(each) for each in none.totals(totals)] == [[0]]

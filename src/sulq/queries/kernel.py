@@ -175,7 +175,7 @@ class Totals:
         if len(recent) != 8 * sum(widths) or not 0 <= blocks <= BLOCKS_PER_FOLD:
             raise QueryError("a partial result does not have the numbers that were asked for")
         numbers = np.split(np.frombuffer(recent, dtype="<i8").astype(np.int64), np.cumsum(widths)[:-1])
-        other = Totals(numbers)
+        other = Totals(numbers[: len(widths)])  # of no sums at all, NumPy makes one that is empty
         other._blocks = blocks
         many = json.loads(folded)
         other._folded = None if many is None else [np.array(each, dtype=object) for each in many]
