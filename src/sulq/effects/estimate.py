@@ -17,6 +17,7 @@ import numpy as np
 
 from sulq.effects.association import DOUBTED, SMALLEST, second_moments
 from sulq.effects.layout import Floats, Layout
+from sulq.effects.solving import solved
 
 NEAR = 0.5
 """Effects of two intervals of a number go together by e^(−distance/NEAR), by the part of rows between."""
@@ -150,7 +151,7 @@ class Estimate:
         wider = replace(self, spreads=tuple(map(_wider, self.spreads)))
         h = self._curvature(DOUBTED)
         along = h @ wider._prior
-        left = wider._prior - along.T @ np.linalg.solve(wider._covariance(h), along)
+        left = wider._prior - along.T @ solved(wider._covariance(h), along)
         shrunk = self._centred(wider._best - self.effects)
         step = self._centred(self.effects - self.gradients[-1].at)
         return np.asarray(np.hypot(self._centred_roots(left), AGAIN * step) + np.abs(shrunk) / SURELY)
@@ -215,7 +216,7 @@ class Estimate:
     def _unlikely(self) -> Floats:
         """C⁻¹·H, C being the covariance of the target, and C⁻¹ times the target as the last column."""
         right = np.column_stack([self.curvature, self._target])
-        return np.asarray(np.linalg.solve(self._covariance(self.curvature), right))
+        return solved(self._covariance(self.curvature), right)
 
     def _seen(self, part: slice) -> Floats:
         """H·C⁻¹·H for the values of one attribute."""

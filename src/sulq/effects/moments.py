@@ -9,6 +9,7 @@ import numpy as np
 
 from sulq.effects.estimate import SHIFT, STALE, TINY, Estimate, Gradient, Spread
 from sulq.effects.layout import Floats, Layout
+from sulq.effects.solving import solved
 
 ABOUT = 0.5
 """No variance is less than this part of what a first look showed."""
@@ -171,7 +172,7 @@ def deviations(
         away = middle - counting @ places
         square = float(away @ away + np.trace(left))
         error = np.diag(counting**2 @ doubted + rounding + wrong * square)
-        gain = prior @ h @ np.linalg.inv(h @ prior @ h + error)
+        gain = solved(h @ prior @ h + error, h @ prior).T
         left, middle = prior - gain @ h @ prior, gain @ (counting @ (seen + places @ h))
     variances = np.einsum("ij,jk,ik->i", to, left, to).clip(min=0.0)
     # As far as the last step went, another one might go again in part.
