@@ -156,7 +156,9 @@ def test_real_questions_with_something_changed_are_answered_or_refused(
         response = ada.http.post(f"/v1/datasets/people/{path}", content=body, headers=headers)
         statuses.append(response.status_code)
         assert response.status_code in (200, 400, 409), (form, response.text)
-        assert "Traceback" not in response.text and len(response.content) < 50_000
+        # 20,000 numbers may be asked for; a refusal is a line.
+        longest = 1_000_000 if response.status_code == 200 else 50_000
+        assert "Traceback" not in response.text and len(response.content) < longest
         if response.status_code != 200 or path == "quote":
             assert service.curator.spent == before
 
