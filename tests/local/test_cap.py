@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from scipy import integrate, special
 
 from sulq.errors import QueryError
-from sulq.local import Ball, CapReport, Item, SphereReport, best_randomizer, randomizer_of
+from sulq.local import Ball, CapReport, Item, SphereReport, best_randomizer, cap, randomizer_of
 from sulq.local.caps import MARGIN, MASSES, cap_mass, moments_of, stated_mass
 from sulq.local.draws import ONE
 from tests.effort import either, examples
-from tests.local.test_randomizers import power
+from tests.local.test_randomizers import around, power
 
 EPSILONS = st.fractions(Fraction(1, 100), 10, max_denominator=10**6)
 DIMENSIONS = [1, 2, 3, 4, 5, 8, 31, 100, 999, 10_000]
@@ -117,15 +117,20 @@ def test_reports_are_without_bias_and_vary_in_no_coordinate_by_more_than_is_said
 @pytest.mark.parametrize("length", [0.0, 0.5, 1.5, 2.0])
 def test_the_density_of_reports_on_short_vectors_is_what_is_drawn(length: float) -> None:
     """In three dimensions how far along a vector a direction is, is uniform: 20 parts, n = 50,000, false alarm 1e-9."""
-    n, parts, report = 50_000, 20, CapReport(3, 2, 2)
-    drawn = report.sample(np.tile([length, 0.0, 0.0], (n, 1)))[:, 0]
+    n, report, vector = 50_000, CapReport(3, 2, 2), np.array([length, 0.0, 0.0])
+    drawn = report.sample(np.tile(vector, (n, 1)))
+    check_densities(report, drawn, vector, np.array([1.0, 0.0, 0.0]))
+
+
+def check_densities(report: CapReport, drawn: Any, vector: Any, unit: Any, parts: int = 20) -> None:
+    """How many directions are how far along a vector, beside the mean density there: 6.7 deviations."""
     edges = np.linspace(-1, 1, parts + 1)
-    counts, _ = np.histogram(drawn, edges)
+    counts, _ = np.histogram(drawn @ unit, edges)
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
-        along = low + (high - low) * (np.arange(50) + 0.5) / 50
-        densities = [float(report.pmf((x, math.sqrt(1 - x * x), 0.0), (length, 0.0, 0.0))) for x in along]
-        expected = n * float(np.mean(densities)) / parts
-        assert abs(count - expected) < 6.7 * math.sqrt(expected) + 0.01 * expected
+        along = low + (high - low) * (np.arange(16) + 0.5) / 16
+        reports = [each for x in along for each in around(unit, x, 16)]
+        expected = len(drawn) * float(np.mean([float(report.pmf(each, vector)) for each in reports])) / parts
+        assert abs(count - expected) < 6.7 * math.sqrt(expected) + 0.03 * expected
 
 
 @settings(max_examples=examples(60))
@@ -151,28 +156,73 @@ def test_vectors_of_any_size_are_reported(scale: float) -> None:
     assert np.linalg.norm(drawn, axis=1) == pytest.approx([1, 1])
 
 
-def test_how_many_directions_are_drawn_does_not_hang_on_the_vector() -> None:
+@pytest.fixture
+def tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many directions are tried, call by call."""
+    original, counts = cap._tried, list[int]()
+
+    def counted(towards: Any, generator: Any) -> Any:
+        counts.append(towards.shape[1])
+        return original(towards, generator)
+
+    monkeypatch.setattr(cap, "_tried", counted)
+    return counts
+
+
+VECTORS = ([1.0] + [0.0] * 7, [0.1] * 8, [0.0] * 8)
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=str)
+def test_how_many_directions_are_drawn_does_not_hang_on_the_vector(
+    vector: list[float], tries: list[int]
+) -> None:
     """Of long, short and no vectors: the mean number of tries, by its law. 6 deviations: false alarm 1e-8."""
-    import sulq.local.cap as module
-
     report, n = CapReport(8, 1, 4), 20_000
-    original, tries = module.random_directions, []
-
-    def counted(count: int, d: int) -> Any:
-        tries.append(count)
-        return original(count, d)
-
     p, mass = 1 - report.lies / ONE, cap_mass(8, report.threshold)
     expected = p / (2 * mass) + (1 - p) / (1 - mass)
-    for vector in ([1.0] + [0.0] * 7, [0.1] * 8, [0.0] * 8):
-        tries.clear()
-        module.random_directions = counted
-        try:
-            report.sample(np.tile(vector, (n, 1)))
-        finally:
-            module.random_directions = original
-        # The first are those across the vector.
-        assert sum(tries[1:]) / n == pytest.approx(expected, abs=6 / (2 * mass) / math.sqrt(n))
+    report.sample(np.tile(vector, (n, 1)))
+    assert sum(tries) / n == pytest.approx(expected, abs=6 / (2 * mass) / math.sqrt(n))
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_on_a_device_how_many_are_drawn_does_not_hang_on_the_side_that_is_reported(
+    outside: bool, tries: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Draws go on until both sides were met: 1/c + 1/(1 − c) − 1 in the mean. 7 deviations: false alarm 1e-10."""
+    report, n = CapReport(3, 1, 3), either(400, 4000)
+    monkeypatch.setattr(cap, "below", lambda threshold, size: np.full(size, outside))
+    told = [report.sample(np.tile([0.0, 1.0, 0.0], (cap.FEW, 1))) for _ in range(n // cap.FEW)]
+    along = np.concatenate(told)[:, 1]
+    # Here a coin of "below" also says how far along the vector a person is rounded; the vector is a unit vector.
+    assert ((along < report.threshold) == outside).all()
+    mass, people = cap_mass(3, report.threshold), n // cap.FEW * cap.FEW
+    assert sum(tries) / people == pytest.approx(
+        1 / mass + 1 / (1 - mass) - 1, abs=7 / mass / math.sqrt(people)
+    )
+
+
+def test_reports_of_few_people_follow_the_law_of_reports_of_many() -> None:
+    """In three dimensions, how far along is uniform on either side: 10 parts, 6.7 deviations, false alarm 1e-9."""
+    n, report, vector = either(8_000, 50_000), CapReport(3, 2, 2), np.array([0.3, 0.9, -0.6])
+    given = np.tile(vector, (cap.FEW, 1))
+    drawn = np.concatenate([report.sample(given) for _ in range(n // cap.FEW)])
+    check_densities(report, drawn, vector, vector / np.linalg.norm(vector), parts=10)
+
+
+def test_every_vector_is_rounded_to_one_of_length_1() -> None:
+    """A shorter one would have a smaller cap. And what is across a vector is so, in all its directions alike."""
+    for d in (2, 5):
+        report, rng = CapReport(d, 1, 3), np.random.default_rng(0)
+        vectors = rng.standard_normal((d, 20_000)) * 10.0 ** rng.integers(-200, 5, 20_000)
+        made = report._rounded(vectors)
+        assert np.abs(np.square(made).sum(axis=0) - 1).max() < 1e-14
+        short = np.tile(vectors[:, :1] / np.linalg.norm(vectors[:, :1]) / 2, (1, 50_000))
+        made = report._rounded(short)
+        assert np.abs(made.mean(axis=1) - short[:, 0]).max() < 7 / math.sqrt(50_000)
+        # E[yyᵀ] = s·vvᵀ + (1 − s)/(d − 1)·(I − vvᵀ) with s = a² + b²: within 7 deviations of at most 1.
+        v, s = 2 * short[:, 0], 0.25 + 0.75 / d if d > 2 else 0.25 + 0.25
+        expected = s * np.outer(v, v) + (1 - s) / (d - 1) * (np.eye(d) - np.outer(v, v))
+        assert np.abs(made @ made.T / 50_000 - expected).max() < 7 / math.sqrt(50_000)
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

@@ -27,7 +27,7 @@ from sulq.local import (
     hadamard,
     item_of,
 )
-from sulq.privacy import coins, noise
+from sulq.privacy import coins, noise, outcomes
 from sulq.queries.node import Node
 from sulq.queries.scope import Scope
 from tests.local.test_randomizers import STRANGE
@@ -50,7 +50,7 @@ class Unseen:
 
 
 def patched(monkeypatch: pytest.MonkeyPatch, random_bytes: Any) -> None:
-    for module in (coins, directions, draws, hadamard, noise):
+    for module in (coins, directions, draws, hadamard, noise, outcomes):
         monkeypatch.setattr(module, "random_bytes", random_bytes, raising=False)
 
 

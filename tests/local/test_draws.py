@@ -7,19 +7,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from types import ModuleType
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from sulq.local import draws
-from sulq.local.draws import ONE, PARTS, Position, below, packed_bits, position, rounded, uniform_below
+from sulq.local.draws import (
+    ONE,
+    PARTS,
+    Marks,
+    Position,
+    below,
+    packed_bits,
+    position,
+    rounded,
+    uniform_below,
+)
 from tests.privacy.test_noise import excess
 
 THRESHOLDS = [0, 1, 5 << 48, 0x4000_0000_0000_0001, 0x44D9_1234_5678_9ABC, ONE // 2, ONE - 1, ONE]
 
 
-def dictate(monkeypatch: pytest.MonkeyPatch, *answers: bytes) -> None:
+def dictate(monkeypatch: pytest.MonkeyPatch, module: ModuleType, *answers: bytes) -> None:
     """These bytes in place of random ones, one string for each call."""
     left: Iterator[bytes] = iter(answers)
 
@@ -28,7 +39,7 @@ def dictate(monkeypatch: pytest.MonkeyPatch, *answers: bytes) -> None:
         assert said.size == size
         return said
 
-    monkeypatch.setattr(draws, "random_bytes", drawn)
+    monkeypatch.setattr(module, "random_bytes", drawn)
 
 
 def every_string_of_two_bytes(size: int) -> NDArray[np.uint8]:
@@ -48,7 +59,7 @@ def test_as_many_strings_are_below_a_threshold_as_it_says(
 @pytest.mark.parametrize("threshold", [1, 0x44D9_1234_5678_9ABC, ONE - 1])
 def test_the_last_bit_of_a_threshold_counts(threshold: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for word, expected in ((threshold - 1, True), (threshold, False)):
-        dictate(monkeypatch, *(bytes([byte]) for byte in word.to_bytes(8)))
+        dictate(monkeypatch, draws, *(bytes([byte]) for byte in word.to_bytes(8)))
         assert below(threshold, 1).tolist() == [expected]
 
 
@@ -81,7 +92,7 @@ def test_bits_that_64_do_not_decide_are_decided_by_512(
         drawn = np.array([leading >> 48], dtype=np.uint16)
         more = ((leading & 2**48 - 1) << 16).to_bytes(8, "little")
         for number in (rest, max(rest - 1, 0)):
-            dictate(monkeypatch, more, number.to_bytes(56))
+            dictate(monkeypatch, draws, more, number.to_bytes(56))
             expected = bisect_right(patterns.edges, leading << 448 | number)
             assert draws._settled(patterns, drawn).tolist() == [expected]
 
@@ -123,8 +134,20 @@ def test_each_draw_may_have_a_size_of_its_own() -> None:
 
 def test_words_that_would_make_a_draw_uneven_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """2^32 mod 3 = 1: of three times a word, only the low half 0 is one too many. It comes from the word 0."""
-    dictate(monkeypatch, bytes(8), bytes(8), b"\xff" * 4 + bytes(4), (2**31).to_bytes(4, "little"))
+    dictate(monkeypatch, draws, bytes(8), bytes(8), b"\xff" * 4 + bytes(4), (2**31).to_bytes(4, "little"))
     assert uniform_below(3, 2).tolist() == [2, 1]
+
+
+def test_marks_are_found_by_tables_as_by_searching() -> None:
+    """Also on the marks themselves, just below them, and where there are too many cells for a table."""
+    rng = np.random.default_rng(0)
+    for gaps in ([1], [5, 3, 9], rng.integers(500, 1000, 120), [1, 2**40], [1] * 5000):
+        at = np.concatenate([[0], np.cumsum(gaps)])
+        steps = np.concatenate([at, np.maximum(at - 2.0**-30, 0), rng.random(1000) * at[-1]])
+        assert np.array_equal(Marks(at)._before(steps), np.searchsorted(at, steps, side="right") - 1)
+        base, part = Marks(at).position(steps, 0.0, float(at[-1]))
+        again = at[base] + part / PARTS * np.append(np.diff(at), 1)[base]
+        assert np.allclose(again, steps, rtol=1e-12, atol=1e-9)
 
 
 def test_a_number_lies_between_two_grid_points() -> None:
@@ -146,7 +169,7 @@ def test_an_interval_without_width_has_one_point() -> None:
 def test_rounding_goes_up_for_as_many_words_as_it_should(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     where = Position(np.array([5]), np.array([part]))
     for word, expected in ((part - 1, 6), (part, 5)):
-        dictate(monkeypatch, (word << 11).to_bytes(8, "little"))
+        dictate(monkeypatch, draws, (word << 11).to_bytes(8, "little"))
         assert rounded(where).tolist() == [expected]
 
 

@@ -332,14 +332,20 @@ def misfit(case: Case, law: Randomizer, value: Any, sampled: Randomizer) -> floa
 
 
 def in_the_cap(law: Any, value: Any) -> float:
-    """How likely a report is in the cap around a value: the density there, along the value, integrated."""
-    value = np.array(value)
-    unit, across = value / np.linalg.norm(value), np.cross(value, [1.0, 2.0, 3.0])
-    across /= np.linalg.norm(across)
+    """How likely a report is in the cap around a value: the density there, along and around it, integrated."""
     # In three dimensions how far along a direction is, is uniform.
-    along = law.threshold + (1 - law.threshold) * (np.arange(400) + 0.5) / 400
-    reports = along[:, np.newaxis] * unit + np.sqrt(1 - along**2)[:, np.newaxis] * across
+    along = law.threshold + (1 - law.threshold) * (np.arange(100) + 0.5) / 100
+    reports = [report for x in along for report in around(value, x, 12)]
     return float(np.mean([float(law.pmf(report, value)) for report in reports])) * (1 - law.threshold) / 2
+
+
+def around(value: Any, along: float, many: int) -> NDArray[np.float64]:
+    """Directions of three numbers that are so far along a vector, evenly around it."""
+    unit, across = np.array(value) / np.linalg.norm(value), np.cross(value, [1.0, 2.0, 3.0])
+    across /= np.linalg.norm(across)
+    angles = 2 * np.pi * (np.arange(many) + 0.3) / many
+    turned = np.outer(np.cos(angles), across) + np.outer(np.sin(angles), np.cross(unit, across))
+    return np.asarray(along * unit + math.sqrt(1 - along**2) * turned)
 
 
 def _key(report: Any) -> tuple[int, ...]:

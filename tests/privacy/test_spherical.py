@@ -50,16 +50,58 @@ def test_digits_that_were_seen_stay_and_the_others_are_drawn_once() -> None:
     assert len({drawn.digits(place, 2) & (2**64 - 1) for place in range(50)}) == 50
 
 
-def test_an_acceptance_that_needs_more_digits_draws_and_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With k = 1 and x = 1/2 so far, γ is 5/8 and a little; all further digits of E are made 0."""
+def test_an_acceptance_that_needs_more_digits_draws_and_keeps_them() -> None:
+    """With y = 3/2 so far, the first 32 digits of U are those of the bell there, and of one more and less."""
     proposed = Normals(np.array([1]), np.array([2**63], np.uint64), np.ones(1, np.int64))
-    ticks = 5 * 2**13
-    assert normals._exactly(proposed, 0, ticks + 1) and not normals._exactly(proposed, 0, ticks - 1)
+    below = math.floor(2**32 * math.exp(-9 / 8))
+    assert normals._exactly(proposed, 0, Fraction(1), below - 1)
+    assert not normals._exactly(proposed, 0, Fraction(1), below + 1)
     assert not proposed.more
-    monkeypatch.setattr(normals, "toss", lambda coin, size: np.zeros(size, dtype=bool))
-    assert not normals._exactly(proposed, 0, ticks)
+    assert {normals._exactly(proposed, 0, Fraction(1), below) for _ in range(200)} == {True, False}
     assert proposed.digits(0, 2) >> 64 == proposed.digits(0, 1) == 3 * 2**63
     assert len(proposed.more) == 1 and proposed.more[0].bit_length() > 64
+
+
+def test_the_bell_lies_between_its_bounds_which_come_together() -> None:
+    """Against the power series of exp(−x), whose terms alternate and fall from the start if x is below 1."""
+    for y in (Fraction(0), Fraction(1, 3), Fraction(7, 5)):
+        x, terms = y * y / 2, [Fraction(1)]
+        while len(terms) < 60:
+            terms.append(-terms[-1] * x / len(terms))
+        for words in (1, 2):
+            low, high = normals._bell(y, words)
+            assert low <= sum(terms) <= high and high - low < Fraction(1, 10 ** (20 * words))
+
+
+def test_strips_cover_the_bell_and_hardly_more() -> None:
+    """A strip is nowhere lower than the bell, exactly; and their areas are those that they are drawn by."""
+    strips, heights = normals._cover()
+    assert len(strips.edges) == 128 and math.isnan(heights[128])
+    areas = np.diff([0, *strips.edges, strips.whole])
+    assert areas[128] == 1 and (heights[:128] * 2**26 == areas[:128]).all()
+    for i in range(128):
+        assert normals._bell(Fraction(i, 16), 1)[1] <= Fraction(heights[i])
+    assert math.sqrt(math.pi / 2) / (strips.whole / 2**30) > 0.97
+
+
+def test_what_is_beyond_the_strips_is_covered_too() -> None:
+    """The area of one unit of 2^-30 is dealt out to strips of width 1, of heights above the bell."""
+    for _ in range(50):
+        proposed = Normals(np.zeros(1, np.int64), np.zeros(1, np.uint64), np.ones(1, np.int64))
+        height = normals._beyond(proposed, 0)
+        ahead = int(proposed.whole[0]) - 8
+        assert ahead >= 0 and height == Fraction(1, 2**31) / 2**ahead
+        assert normals._bell(Fraction(8 + ahead), 1)[1] <= height
+
+
+def test_normal_numbers_beyond_the_strips_follow_their_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any fine strips, all are: from 0 on, by strips of heights 2, 1, 1/2, …"""
+    monkeypatch.setattr(normals, "_STRIPS", 0)
+    monkeypatch.setattr(normals, "_UNIT", -6)
+    monkeypatch.setattr(normals, "_cover", lambda: (normals.Outcomes([1]), np.array([math.nan])))
+    drawn = Normals.drawn(DRAWS // 20)
+    for edge in (0.1, 0.5, 1.0, 2.0):
+        assert within(float((drawn.sizes < edge).mean()), math.erf(edge / math.sqrt(2)), DRAWS // 20)
 
 
 CLOSED = {
@@ -126,7 +168,7 @@ def test_whole_numbers_and_floats_settle_the_same(monkeypatch: pytest.MonkeyPatc
     for scale, width in ((Fraction(1, 3), 3), (Fraction(22, 7), 5), (Fraction(2**31 + 1, 3), 7), (10**9, 40)):
         kept.clear()
         noise = SphericalLaplace(scale, width)
-        monkeypatch.setattr(spherical, "RELATIVE", 2.0**-46)
+        monkeypatch.setattr(spherical, "RELATIVE", 2.0**-49)
         fast = noise.sample(30 * width)
         monkeypatch.setattr(spherical, "RELATIVE", 1e9)
         assert (noise.sample(30 * width) == fast).all()

@@ -15,9 +15,10 @@ on the sphere less one part in a million, rounded down to a multiple of 2^-24; a
 exactly, because a direction is as likely as its opposite. So Q need not be exact, and how a report is
 rounded tells nothing of y.
 
-A vector of length a·r along v is first rounded to a unit vector y = t·v + √(1 − t²)·w, for a random w
-across v and t = a ± b, each with probability 1/2, where b² = (1 − a²)/d, or b = 1 − a if that is less. So y
-has the expectation a·v, and varies alike in all directions if a = 0.
+A vector of length a·r along v is first rounded to a unit vector y = t·v ± √(1 − t²)·w. There t is a + b or
+a − b with b² = (1 − a²)/d, or b = 1 − a if that is less, and w is one of d − 1 unit vectors across v and each
+other: w_j = e_j − v_j/(1 + |v₁|)·(v ± e₁) with the sign of v₁, for j from 2 to d (Householder's reflection).
+All are equally likely. So y has the expectation a·v, and varies alike in all directions if a = 0.
 
 With T = u₁ of a uniform u, and M = E[T; T ≥ γ] = (1 − γ²)^((d − 1)/2)·Γ(d/2)/((d − 1)·√π·Γ((d − 1)/2)),
 reports on y have the expectation M·(p − Q(C))/(Q(C)·(1 − Q(C)))·y. And E[T²; T ≥ γ] = ((d − 1)·γ·M +
@@ -31,14 +32,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from sulq.local.caps import MASSES, best_cap, cap_mass, moments_of
-from sulq.local.directions import DirectionReport, Floats, random_directions, vectors_of
-from sulq.local.draws import ONE, PARTS, Position, below, position, rounded
+from sulq.local.caps import MASSES, best_cap, moments_of
+from sulq.local.directions import DirectionReport, Floats, columns_of, inner
+from sulq.local.draws import ONE, PARTS, Position, below, position, rounded, uniform_below
 from sulq.local.randomizer import logarithm, usable_epsilon
 from sulq.local.tails import people
 from sulq.numbers import Numeric
+
+FEW = 16
+"""So many people, or fewer, draw as often whichever side they report: a device has the rows of one person."""
+_LARGE = 2.0**400
 
 
 @dataclass(frozen=True, init=False)
@@ -88,35 +93,50 @@ class CapReport(DirectionReport):
             self.lies * MASSES, ONE * (MASSES - self.mass)
         )
 
-    def sample(self, values: ArrayLike) -> Floats:
-        """A unit vector for each row of d numbers."""
-        towards = self._rounded(values)
-        count = len(towards)
-        outside = below(self.lies, count)
-        reports, pending = np.empty((count, self.d)), np.arange(count)
+    def _drawn(self, vectors: Floats, generator: np.random.Generator) -> Floats:
+        towards = self._rounded(vectors)
+        outside = below(self.lies, towards.shape[1])
+        if len(outside) <= FEW:
+            return self._until_both_sides(towards, outside, generator)
+        reports, pending = np.empty_like(towards), np.arange(len(outside))
         while pending.size:
-            drawn, out = random_directions(pending.size, self.d), outside[pending]
-            along = np.einsum("ij,ij->i", drawn, towards[pending])
+            drawn, along, lengths = _tried(towards, generator)
             # A direction is as likely as its opposite: of both, the one that may be in the cap is looked at.
-            drawn *= np.where(~out & (along < 0), -1.0, 1.0)[:, np.newaxis]
-            met = np.where(out, along < self.threshold, np.abs(along) >= self.threshold)
-            reports[pending[met]] = drawn[met]
-            pending = pending[~met]
+            signs = np.where(~outside & (along < 0), -1.0, 1.0)
+            met = np.where(outside, along < self.threshold, np.abs(along) >= self.threshold)
+            taken, left = np.flatnonzero(met), np.flatnonzero(~met)
+            reports[:, pending[taken]] = drawn[:, taken] * (signs / lengths)[taken]
+            pending, outside, towards = pending[left], outside[left], towards[:, left]
+        return reports
+
+    def _until_both_sides(
+        self, towards: Floats, outside: NDArray[np.bool_], generator: np.random.Generator
+    ) -> Floats:
+        """Each person draws until a direction of either side was met, and reports the first of their side.
+
+        Sides are met in an order that says nothing of where in its side a direction lies, and the side that
+        is reported is drawn beside that. So how many directions a device drew, and how long that took, says
+        nothing of the report: it hangs on the mass of a cap alone.
+        """
+        reports, pending = np.empty_like(towards), np.arange(len(outside))
+        seen = np.zeros((2, len(outside)), dtype=bool)
+        while pending.size:
+            drawn, along, lengths = _tried(towards[:, pending], generator)
+            side = (along < self.threshold).astype(np.int64)
+            taken = np.flatnonzero((side == outside[pending]) & ~seen[side, pending])
+            reports[:, pending[taken]] = drawn[:, taken] / lengths[taken]
+            seen[side, pending] = True
+            pending = np.flatnonzero(~seen.all(axis=0))
         return reports
 
     def pmf(self, report: ArrayLike, value: ArrayLike) -> Fraction:
-        """The density, as a multiple of that of a direction drawn at random.
-
-        Exactly for vectors of the largest length; for others to some ten digits, because how often they are
-        rounded to a vector whose cap has the report in it is an integral.
-        """
-        vectors, shares = self._read(np.asarray(value, dtype=np.float64)[np.newaxis])
-        along = float(np.asarray(report, dtype=np.float64) @ vectors[0])
-        upper, lower = (self._in_cap(along, float(t)) for t in _heights(shares, self.d)[:, 0])
+        """The density, as a multiple of that of a direction drawn at random."""
+        direction = np.asarray(report, dtype=np.float64)
+        (vector,), (share,) = (
+            each.T for each in self._read(columns_of(np.asarray([value], dtype=np.float64)))
+        )
         inside, outside = self.densities
-        base, part = self._upper(shares)
-        up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
-        return outside + (inside - outside) * (up * upper + (1 - up) * lower)
+        return outside + (inside - outside) * self._in_cap(direction, vector, float(share))
 
     def variance(self, n: int) -> float:
         """Of one coordinate, at most: reach²/d, that of the zero vector, or reach²·τ − r² if that is more.
@@ -131,50 +151,66 @@ class CapReport(DirectionReport):
     def reach(self) -> float:
         return self.norm / moments_of(self.d, self.threshold, self.lies).mean
 
-    def _read(self, values: ArrayLike) -> tuple[Floats, Floats]:
-        """The directions of vectors, and how long they are as part of the largest length."""
-        vectors, length = vectors_of(values)
-        return _directions(vectors), np.minimum(length / self.norm, 1.0) if self.norm > 0 else 0 * length
+    def _read(self, vectors: Floats) -> tuple[Floats, Floats]:
+        """The directions of vectors, and how long they are as part of the largest length.
 
-    def _rounded(self, values: ArrayLike) -> Floats:
-        """Unit vectors whose expectations are the vectors, but for the factor r."""
-        vectors, shares = self._read(values)
-        heights = _heights(shares, self.d)
-        t = np.where(rounded(self._upper(shares)) == 1, heights[0], heights[1])[:, np.newaxis]
-        across = random_directions(len(vectors), self.d)
-        across -= np.einsum("ij,ij->i", across, vectors)[:, np.newaxis] * vectors
-        lengths = np.sqrt(np.einsum("ij,ij->i", across, across))[:, np.newaxis]
-        across /= np.where(lengths > 0, lengths, 1.0)
-        return np.asarray(t * vectors + np.sqrt(np.maximum(1 - t * t, 0.0)) * across)
+        A vector of zeros, or nearly so, has the direction of the first coordinate.
+        """
+        # Squares of very large and very small numbers are not floats.
+        scaled = np.clip(vectors / (self.norm or 1.0), -_LARGE, _LARGE)
+        lengths = np.sqrt(inner(scaled, scaled))
+        none = lengths < 1 / _LARGE
+        scaled *= ~none / np.where(none, 1.0, lengths)
+        scaled[0] += none
+        return scaled, np.minimum(np.where(none, 0.0, lengths), 1.0) * (self.norm > 0)
 
-    def _upper(self, shares: Floats) -> Position:
-        """How often t is a + b. In one dimension t is 1 or −1, so that this says what a is."""
-        return position((1 + shares) / 2 if self.d == 1 else np.full(len(shares), 0.5), 0.0, 1.0, 1)
+    def _rounded(self, vectors: Floats) -> Floats:
+        """Unit vectors whose expectations are the vectors, but for the factor r. All are columns."""
+        directions, shares = self._read(vectors)
+        if self.d == 1:
+            return np.asarray(np.where(rounded(_upper(shares)) == 1, directions, -directions))
+        everyone = np.arange(len(shares))
+        which = uniform_below(4 * (self.d - 1), len(shares))
+        heights, place = _heights(shares, self.d), 1 + (which >> 2)
+        t = np.where(which & 1, heights[0], heights[1])
+        far = np.where(which & 2, 1.0, -1.0) * np.sqrt(np.maximum(1 - t * t, 0.0))
+        turned = far * directions[place, everyone] / (1 + np.abs(directions[0]))
+        made: Floats = (t - turned) * directions
+        made[place, everyone] += far
+        made[0] -= turned * np.copysign(1.0, directions[0])
+        # A vector that is shorter by rounding would have a smaller cap.
+        made /= np.sqrt(inner(made, made))
+        return made
 
-    def _in_cap(self, along: float, t: float) -> Fraction:
-        """How likely a report is in the cap of t·v + √(1 − t²)·w, for a report that is so far along v."""
-        across = math.sqrt(max(0.0, 1 - t * t) * max(0.0, 1 - along * along))
-        if across == 0:
-            return Fraction(int(t * along >= self.threshold))
-        least = (self.threshold - t * along) / across
-        if abs(least) > 1:
-            return Fraction(int(least < 0))
-        mass = cap_mass(self.d - 1, abs(least))
-        return Fraction(mass if least >= 0 else 1 - mass)
+    def _in_cap(self, direction: Floats, vector: Floats, share: float) -> Fraction:
+        """How often a direction is in the cap of what a vector is rounded to."""
+        along = float(direction @ vector)
+        if self.d == 1:
+            base, part = _upper(np.array([share]))
+            up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
+            return up * (along >= self.threshold) + (1 - up) * (-along >= self.threshold)
+        turned = vector[1:] / (1 + abs(vector[0])) * (along + math.copysign(1.0, vector[0]) * direction[0])
+        across = direction[1:] - turned
+        met = 0
+        for t in _heights(np.array([share]), self.d)[:, 0].tolist():
+            far = math.sqrt(max(1 - t * t, 0.0))
+            met += sum(int((t * along + far * side >= self.threshold).sum()) for side in (across, -across))
+        return Fraction(met, 4 * (self.d - 1))
+
+
+def _upper(shares: Floats) -> Position:
+    """In one dimension, how often a vector that is so long as part of the largest length keeps its sign."""
+    return position((1 + shares) / 2, 0.0, 1.0, 1)
 
 
 def _heights(shares: Floats, d: int) -> Floats:
     """a + b and a − b, for vectors that are so long as part of the largest length."""
-    if d == 1:
-        return np.stack([np.ones_like(shares), -np.ones_like(shares)])
     b = np.minimum(np.sqrt((1 - shares * shares) / d), 1 - shares)
     return np.stack([shares + b, shares - b])
 
 
-def _directions(vectors: Floats) -> Floats:
-    """Vectors brought to length 1; a vector of zeros has the direction of the first coordinate."""
-    largest = np.abs(vectors).max(axis=1, initial=0.0)[:, np.newaxis]
-    # First by the largest coordinate: squares of very large and very small numbers are not floats.
-    scaled = vectors / np.where(largest > 0, largest, 1.0)
-    scaled[:, 0] += largest[:, 0] == 0
-    return np.asarray(scaled / np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, np.newaxis])
+def _tried(towards: Floats, generator: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Random vectors in all directions alike, how far along unit vectors they point, and their lengths."""
+    drawn = generator.standard_normal(towards.shape)
+    lengths = np.sqrt(inner(drawn, drawn))
+    return drawn, inner(drawn, towards) / lengths, lengths

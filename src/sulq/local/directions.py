@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 _STEP_PARTS = 2.0**26
 # One report's coordinate in steps of 2^-52, with room for the rounding of its length.
 _LONGEST = 2**52 + 2**30
-# So many numbers are tallied at once, or else one report.
-_NUMBERS = 2**18
+# So many numbers are drawn and tallied at once, or else one report.
+_NUMBERS = 2**17
 
 
 @dataclass(frozen=True, init=False)
@@ -66,6 +66,19 @@ class DirectionReport(Tallied, FormedRandomizer, ABC):
     def exponent(self) -> None:
         return None
 
+    @abstractmethod
+    def _drawn(self, vectors: Floats, generator: np.random.Generator) -> Floats:
+        """A unit vector for each vector; all are columns."""
+
+    def sample(self, values: ArrayLike) -> Floats:
+        """A unit vector for each row of d numbers."""
+        vectors, generator = np.asarray(values, dtype=np.float64), seeded()
+        reports, rows = np.empty((self.d, len(vectors))), max(1, _NUMBERS // self.d)
+        for start in range(0, len(vectors), rows):
+            columns = columns_of(vectors[start : start + rows])
+            reports[:, start : start + rows] = self._drawn(columns, generator)
+        return reports.T
+
     def tally(self, reports: ArrayLike, item: str = "") -> Tally:
         """The sum of the vectors, in steps of 2^-52. Reports longer than 1 are brought back to the sphere."""
         received = numbers(reports, self.d)
@@ -92,28 +105,32 @@ class DirectionReport(Tallied, FormedRandomizer, ABC):
         return 2 * self.reach / people(n)
 
 
-def vectors_of(values: ArrayLike) -> tuple[Floats, Floats]:
-    """Vectors and their lengths; what is not a number counts as 0.
+def columns_of(values: ArrayLike) -> Floats:
+    """Vectors as columns: few long rows are faster than many short ones. What is no number counts as 0.
 
-    >>> vectors_of([[3.0, 4.0], [float("nan"), 1.0]])[1].tolist()
-    [5.0, 1.0]
+    >>> columns_of([[3.0, 4.0], [float("nan"), 1.0]]).tolist()
+    [[3.0, 0.0], [4.0, 1.0]]
     """
-    vectors = np.nan_to_num(np.asarray(values, dtype=np.float64), posinf=0.0, neginf=0.0)
-    return vectors, np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    columns = np.asarray(values, dtype=np.float64).T
+    return np.where(np.isfinite(columns), columns, 0.0)
 
 
-def random_directions(count: int, d: int) -> Floats:
-    """Unit vectors, uniform on the sphere but for rounding; each is as likely as its opposite.
+def inner(one: Floats, other: Floats) -> Floats:
+    """The inner products of columns.
 
-    Directions are public, so a fast generator may draw them, with a seed nobody else has.
-
-    >>> random_directions(2, 3).shape
-    (2, 3)
+    >>> inner(np.array([[3.0], [4.0]]), np.array([[1.0], [2.0]])).tolist()
+    [11.0]
     """
-    generator = np.random.Generator(np.random.SFC64(random_bytes(32).view(np.uint32).tolist()))
-    drawn = generator.standard_normal((count, d))
-    drawn /= np.sqrt(np.einsum("ij,ij->i", drawn, drawn))[:, np.newaxis]
-    return drawn
+    return np.asarray(np.einsum("ij,ij->j", one, other))
+
+
+def seeded() -> np.random.Generator:
+    """A fast generator with a seed nobody else has: directions are public, so that it may draw them.
+
+    >>> seeded().standard_normal(3).shape
+    (3,)
+    """
+    return np.random.Generator(np.random.SFC64(random_bytes(32).view(np.uint32).tolist()))
 
 
 def _in_steps(reports: NDArray[Any]) -> NDArray[np.object_]:

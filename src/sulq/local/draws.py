@@ -8,7 +8,8 @@ that takes depends on the bytes, never on anyone's value: noise is drawn first, 
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ PARTS = 2**53
 # Random bytes are asked for and used up in pieces that stay in the processor's cache.
 _PIECE = 2**18
 _DIVIDED = np.uint16(2**8)
+# Tables that stay in the processor's cache.
+_MOST_CELLS = 2**12
 
 
 def below(threshold: int, size: int) -> NDArray[np.bool_]:
@@ -117,18 +120,62 @@ def position(
     return Position(base.astype(np.int64), ((at - base) * PARTS).astype(np.int64))
 
 
-def position_among(
-    values: NDArray[np.float64], low: float, high: float, marks: NDArray[np.int64]
-) -> Position:
-    """Where numbers lie among uneven marks: whole numbers from 0 on, the first for low, the last for high.
+@dataclass(frozen=True)
+class Marks:
+    """Uneven marks on the way from one number to another: whole numbers in order, of which the first is 0.
 
-    >>> position_among(np.array([0.0, 5.5, 10.0]), 0.0, 10.0, np.array([0, 5, 10]))
-    Position(base=array([0, 1, 2]), part=array([              0, 900719925474099,               0]))
+    Args:
+        at: the marks; the last stands for the upper end.
     """
-    at = _at(values, low, high, int(marks[-1]))
-    place = np.searchsorted(marks, at, side="right") - 1
-    gaps = np.append(np.diff(marks), 1)
-    return Position(place, ((at - marks[place]) / gaps[place] * PARTS).astype(np.int64))
+
+    at: NDArray[np.int64]
+
+    def position(self, values: NDArray[np.float64], low: float, high: float) -> Position:
+        """Where numbers lie among the marks; what is outside counts as the end, and what is no number as low.
+
+        Args:
+            values: the numbers.
+            low: the number of the first mark.
+            high: the number of the last mark.
+
+        >>> Marks(np.array([0, 5, 10])).position(np.array([0.0, 5.5, 10.0]), 0.0, 10.0)
+        Position(base=array([0, 1, 2]), part=array([              0, 900719925474099,               0]))
+        """
+        steps = _at(values, low, high, int(self.at[-1]))
+        place = self._before(steps)
+        beyond = (steps - self.at.take(place)) / self._gaps.take(place)
+        return Position(place, (beyond * PARTS).astype(np.int64))
+
+    def _before(self, steps: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The last mark that is not above each number. Marks are whole, so that whole parts tell it."""
+        if self._cells is None:
+            return np.searchsorted(self.at, steps, side="right") - 1
+        whole = steps.astype(np.int64)
+        place = self._cells.take(whole >> self._shift)
+        place += whole >= self._next.take(place)
+        return place
+
+    @cached_property
+    def _gaps(self) -> NDArray[np.int64]:
+        return np.append(np.diff(self.at), 1)
+
+    @cached_property
+    def _next(self) -> NDArray[np.int64]:
+        """The mark after each; none comes after the last."""
+        return np.append(self.at[1:], self.at[-1] + 1)
+
+    @cached_property
+    def _shift(self) -> int:
+        """Cells of 2^shift steps have at most one mark each: no two marks are nearer to each other."""
+        return int(self._gaps[:-1].min()).bit_length() - 1
+
+    @cached_property
+    def _cells(self) -> NDArray[np.int64] | None:
+        """The last mark that is not above the beginning of each cell, where there are not too many cells."""
+        cells = (int(self.at[-1]) >> self._shift) + 1
+        if cells > _MOST_CELLS:
+            return None
+        return np.searchsorted(self.at, np.arange(cells) << self._shift, side="right") - 1
 
 
 def rounded(where: Position) -> NDArray[np.int64]:

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sulq.local.directions import DirectionReport, Floats, random_directions, vectors_of
+from sulq.local.directions import DirectionReport, Floats, columns_of, inner
 from sulq.local.draws import PARTS, position, rounded
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import people
@@ -58,13 +58,12 @@ class SphereReport(DirectionReport):
     def epsilon(self) -> float:
         return self.bit.epsilon
 
-    def sample(self, values: ArrayLike) -> Floats:
-        """A unit vector for each row of d numbers."""
-        vectors, length = vectors_of(values)
-        directions = random_directions(len(vectors), self.d)
+    def _drawn(self, vectors: Floats, generator: np.random.Generator) -> Floats:
+        directions = generator.standard_normal(vectors.shape)
+        length = np.sqrt(inner(vectors, vectors))
         keeps = rounded(position(length, -self.norm, self.norm, 1)).astype(bool)
-        sides = self.bit.sample(_towards(directions, vectors) ^ ~keeps)
-        directions *= np.where(sides, 1.0, -1.0)[:, np.newaxis]
+        sides = self.bit.sample((inner(directions, vectors) >= 0) ^ ~keeps)
+        directions *= np.where(sides, 1.0, -1.0) / np.sqrt(inner(directions, directions))
         return directions
 
     def pmf(self, report: ArrayLike, value: ArrayLike) -> Fraction:
@@ -73,9 +72,9 @@ class SphereReport(DirectionReport):
         u = report is told as true, or u = −report as false; both are equally likely. A vector of length |x|
         keeps its direction with the probability (1 + |x|/r)/2.
         """
-        vectors, length = vectors_of(np.asarray(value, dtype=np.float64)[np.newaxis])
-        side = bool(_towards(np.asarray(report, dtype=np.float64)[np.newaxis], vectors)[0])
-        base, part = position(length, -self.norm, self.norm, 1)
+        vector, direction = (columns_of(np.asarray([each], dtype=np.float64)) for each in (value, report))
+        side = bool(inner(direction, vector)[0] >= 0)
+        base, part = position(np.sqrt(inner(vector, vector)), -self.norm, self.norm, 1)
         keeps = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
         return 2 * (keeps * self.bit.pmf(True, side) + (1 - keeps) * self.bit.pmf(True, not side))
 
@@ -87,8 +86,3 @@ class SphereReport(DirectionReport):
     def reach(self) -> float:
         log_mean = math.lgamma(self.d / 2) - math.lgamma((self.d + 1) / 2) - math.log(math.pi) / 2
         return self.norm / math.exp(log_mean) / float(self.bit.support.contrast)
-
-
-def _towards(directions: Floats, vectors: Floats) -> NDArray[np.bool_]:
-    """Whether a direction points to a vector's side."""
-    return np.asarray(np.einsum("ij,ij->i", directions, vectors) >= 0)

@@ -20,20 +20,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
 from sulq.local.central import NearlyNormal
-from sulq.local.draws import ONE, PARTS, Position, below, position_among, rounded, uniform_below
+from sulq.local.draws import ONE, PARTS, Marks, Position, rounded
 from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import chance_to_lie, codes, interval, logarithm, usable_epsilon
 from sulq.local.tails import Bounded, people
 from sulq.local.tally import Tallied, Tally, exact_sum, sums_of
 from sulq.local.window_designs import WindowDesign, designs
 from sulq.numbers import Numeric
+from sulq.privacy.outcomes import Outcomes
 
 MOST_CELLS = 2**12
 MOST_COUNT = 2**20
@@ -93,11 +94,12 @@ class WindowReport(Tallied, FormedRandomizer):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A cell for each number."""
-        places = rounded(self._position(values))
-        outside = below(self.lies, places.size)
-        drawn = uniform_below(np.where(outside, self.cells - self.window, self.window), places.size)
-        # The cells outside are counted from the end of the window on, and round to its beginning.
-        return (places + np.where(outside, self.window, 0) + drawn) % self.cells
+        reports = rounded(self._position(values))
+        # How far from the window's beginning a report is has the same law for every number. Cells outside
+        # are counted from the end of the window on, and round to its beginning.
+        reports += steps_of(self.cells, self.window, self.lies).drawn(reports.size)
+        reports -= self.cells * (reports >= self.cells)
+        return reports
 
     def pmf(self, report: int, value: float) -> Fraction:
         base, part = self._position([value])
@@ -169,8 +171,12 @@ class WindowReport(Tallied, FormedRandomizer):
         """The sums of the windows, each less the first: where the places lie between low and high."""
         return marks_of(self.window, self.values)
 
+    @cached_property
+    def _scale(self) -> Marks:
+        return Marks(self._marks)
+
     def _position(self, values: ArrayLike) -> Position:
-        return position_among(np.asarray(values, dtype=np.float64), self.low, self.high, self._marks)
+        return self._scale.position(np.asarray(values, dtype=np.float64), self.low, self.high)
 
     def _chance(self, cell: int, place: int) -> Fraction:
         inside, outside = self.each
@@ -253,6 +259,23 @@ def marks_of(window: int, values: tuple[int, ...]) -> NDArray[np.int64]:
     if not (steps > 0).all():
         raise QueryError("a window of a window report counts more the further up it is")
     return np.concatenate([[0], np.cumsum(steps)])
+
+
+@lru_cache(maxsize=64)
+def steps_of(cells: int, window: int, lies: int) -> Outcomes:
+    """How many cells a report is beyond the first cell of its window, going round at the end.
+
+    Args:
+        cells: how many cells there are.
+        window: how many of them are a window.
+        lies: how often the report is from outside the window, in steps of 2^-64.
+
+    >>> steps = steps_of(4, 2, ONE // 4)
+    >>> [Fraction(part, steps.whole) for part in np.diff([0, *steps.edges, steps.whole]).tolist()]
+    [Fraction(3, 8), Fraction(3, 8), Fraction(1, 8), Fraction(1, 8)]
+    """
+    outside = cells - window
+    return Outcomes([(ONE - lies) * outside] * window + [lies * window] * outside)
 
 
 def _design(epsilon: Fraction) -> WindowDesign:

@@ -147,23 +147,23 @@ class Reports(Survey):
 
     @property
     def _contributions(self) -> Bounded | Counted | NearlyNormal:
-        randomizer, others = self.randomizer, super()._contributions
+        randomizer, rows = self.randomizer, self.source.schema.rows_per_unit
         # Rows of one person are drawn together, and then counts are no sums of independent bits, and values
         # are not drawn one by one.
-        rows = self.source.schema.rows_per_unit
+        if isinstance(randomizer, FrequencyReport):
+            support, span = randomizer.support, self.span
+            # Of a group with a share f of the people: how they differ adds f·(1 − f), which is at most f.
+            absent, present = support.variance(1, 0), support.variance(1, 1) + 1
+            variances, copies = by_frequency(randomizer.k, absent, present)
+            bounded = Bounded(variances, copies, span, span, span)
+            return support.counted(bounded) if rows == 1 else bounded
+        others = super()._contributions
         bit = randomizer.bit if isinstance(randomizer, OneBitReport) else randomizer
         if rows == 1 and isinstance(bit, RandomizedResponse) and isinstance(others, Bounded):
             return bit.support.counted(others, self._widest)
         if rows == 1 and isinstance(randomizer, WindowReport) and isinstance(others, Bounded):
             return replace(randomizer.tails, bounded=others, width=self._widest)
-        if not isinstance(randomizer, FrequencyReport):
-            return others
-        support = randomizer.support
-        # Of a group with a share f of the people: how they differ adds f·(1 − f), which is at most f.
-        absent, present = support.variance(1, 0), support.variance(1, 1) + 1
-        variances, copies = by_frequency(randomizer.k, absent, present)
-        bounded = Bounded(variances, copies, self.span, self.span, self.span)
-        return support.counted(bounded) if rows == 1 else bounded
+        return others
 
     @cached_property
     def item(self) -> Item:

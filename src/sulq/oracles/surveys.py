@@ -111,8 +111,8 @@ class Survey(ABC):
     @property
     def _contributions(self) -> Bounded | Counted | NearlyNormal:
         variance = self.variance + self._widest**2 / 4
-        width = self.source.scope.number(self.part).width
-        return Bounded((variance,), (width,), self.span, self.span, self.span)
+        width, span = self.source.scope.number(self.part).width, self.span
+        return Bounded((variance,), (width,), span, span, span)
 
     @property
     def _widest(self) -> float:

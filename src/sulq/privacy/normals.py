@@ -1,13 +1,15 @@
-"""Normal numbers that are known to as many digits as somebody asks for: Karney's algorithm.
+"""Normal numbers that are known to as many digits as somebody asks for.
 
-C. F. F. Karney, "Sampling exactly from the normal distribution", 2016, Algorithm N: a whole number k ≥ 0 with
-Pr[k] ∝ exp(−k²/2), a uniform fraction x, kept with probability exp(−x(2k + x)/2), and a fair sign make
-±(k + x), which is normal, because exp(−k²/2)·exp(−x(2k + x)/2) = exp(−(k + x)²/2).
+The bell exp(−y²/2), y ≥ 0, is covered by strips: 128 of a width of 1/16, as high as the bell is where they
+begin, or a little higher, so that their heights are whole numbers of 2^-26; and beyond 8 by strips of a width
+of 1, the first of them 2^-31 high and each half as high as the one before. A strip is drawn by its area, a
+point y in it uniformly, and y is kept with probability exp(−y²/2)/height. What is kept, some 97 %, is the
+size of a normal number, exactly. A fair sign is drawn beside it.
 
-- **k.** Propose a geometric k, Pr[k] ∝ exp(−k/2), and keep it with probability exp(−k(k − 1)/2).
-- **x** is a row of random bits, of which 64 are drawn at first. It is kept if an exponential variable E
-  exceeds γ = x(2k + x)/2. The first digits of E and of x decide that nearly always, in floating point with a
-  proven error bound; otherwise more digits of both are drawn until they part. Digits that were drawn stay.
+C. F. F. Karney, "Sampling exactly from the normal distribution", 2016, has the idea that y is a row of random
+digits, of which 64 after the point are drawn at first. Whether a uniform number U is below exp(−y²/2)/height
+follows from the first digits of U and y nearly always, in floating point with a proven error bound. Otherwise
+more digits of both are drawn until it does. Digits that were drawn stay.
 
 So there is no number here that stands for a normal one: there are its first digits, and the others are still
 to be drawn.
@@ -15,18 +17,24 @@ to be drawn.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.privacy.coins import Coin, geometric, random_bytes, reaches, toss
+from sulq.privacy.coins import arithmetic, exp, random_bytes
+from sulq.privacy.outcomes import Outcomes
 
 WORD = 64
 """So many binary digits are drawn at a time."""
-_CLOCK_DIGITS = 16
+_FINE = 4
+_STRIPS = 8 << _FINE
+_UNIT = 26
+"""Strips are 2^-4 wide and whole numbers of 2^-26 high; those beyond have an area of 2^-30 together."""
 _SLACK = 2.0**-40
 
 
@@ -58,13 +66,9 @@ class Normals:
         kept = cls(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int64))
         while len(kept.whole) < size:
             # How many to propose depends on how many were kept, never on which.
-            kept = kept._and(_kept(9 * (size - len(kept.whole)) // 4 + 8))
-        return cls(
-            kept.whole[:size],
-            kept.first[:size],
-            1 - 2 * (random_bytes(size) & 1).astype(np.int64),
-            {place: digits for place, digits in kept.more.items() if place < size},
-        )
+            kept = kept._and(_kept(17 * (size - len(kept.whole)) // 16 + 8))
+        more = {place: digits for place, digits in kept.more.items() if place < size}
+        return cls(kept.whole[:size], kept.first[:size], kept.signs[:size], more)
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -100,46 +104,70 @@ class Normals:
 
 
 def _kept(size: int) -> Normals:
-    """Those of so many proposals that are kept; their signs are not drawn yet."""
-    whole = geometric(Fraction(2), size)
-    marks = (whole * (whole - 1) // 2).astype(np.uint64)
-    whole = whole[reaches(Fraction(1), marks)]
-    first = random_bytes(WORD // 8 * len(whole)).view(np.uint64)
-    proposed = Normals(whole, first, np.ones(len(whole), np.int64))
-    places = np.flatnonzero(_outlive(proposed))
-    more = {new: proposed.more[old] for new, old in enumerate(places.tolist()) if old in proposed.more}
-    return Normals(whole[places], first[places], proposed.signs[places], more)
+    """Those of so many proposals that are kept."""
+    strips, heights = _cover()
+    drawn = strips.drawn(size)
+    words = random_bytes(WORD // 8 * size).view(np.uint64)
+    # A strip has the first digits of y, and a word the others but for the lowest, one of which is the sign.
+    first = (drawn.astype(np.uint64) << np.uint64(WORD - _FINE)) | (words >> np.uint64(_FINE))
+    proposed = Normals((drawn >> _FINE).astype(np.int64), first, 1 - 2 * (words & 1).astype(np.int64))
+    below = random_bytes(4 * size).view(np.uint32)
+    places = np.flatnonzero(_under_the_bell(proposed, heights.take(drawn), below))
+    more = {}
+    if proposed.more:
+        more = {new: proposed.more[old] for new, old in enumerate(places.tolist()) if old in proposed.more}
+    return Normals(proposed.whole[places], proposed.first[places], proposed.signs[places], more)
 
 
-def _outlive(proposed: Normals) -> NDArray[np.bool_]:
-    """Whether an exponential variable of its own exceeds γ of each proposal."""
-    ticks = geometric(Fraction(2**_CLOCK_DIGITS), len(proposed.whole))
-    x = proposed.first.astype(np.float64) * 2.0**-WORD
-    gamma = x * (2 * proposed.whole + x) / 2
-    # Rounding errs by less than 8·2^-53 of γ, and the digits of x to come add less than (k + 1)·2^-64.
-    slack = (gamma + proposed.whole + 1) * _SLACK * 2**_CLOCK_DIGITS
-    deadline = gamma * 2**_CLOCK_DIGITS
-    outlived: NDArray[np.bool_] = ticks >= deadline + slack
-    for place in np.flatnonzero(~outlived & (ticks + 1 > deadline - slack)).tolist():
-        outlived[place] = _exactly(proposed, place, int(ticks[place]))
-    return outlived
+@lru_cache(maxsize=1)
+def _cover() -> tuple[Outcomes, NDArray[np.float64]]:
+    """The strips, of which the last stands for all beyond, and their heights; what is beyond has none."""
+    parts = [math.ceil(2**_UNIT * math.exp(-((i / 2**_FINE) ** 2) / 2) + 2**-20) for i in range(_STRIPS)]
+    return Outcomes([*parts, 1]), np.array([*parts, math.nan]) / 2**_UNIT
 
 
-def _exactly(proposed: Normals, place: int, ticks: int) -> bool:
-    """Whether E exceeds γ, if ⌊2^16·E⌋ = `ticks` is known: digits of both are drawn until they part."""
-    k, places, words = int(proposed.whole[place]), _CLOCK_DIGITS, 1
+def _under_the_bell(
+    proposed: Normals, heights: NDArray[np.float64], below: NDArray[np.uint32]
+) -> NDArray[np.bool_]:
+    """Whether U·height is below the bell, for uniform numbers U whose first 32 digits are these."""
+    bell = np.exp(proposed.sizes**2 / -2)
+    # Rounding errs by less than 2^-44 of the bell, and so do the digits of y to come: y is at most 8.
+    kept: NDArray[np.bool_] = (below + 1.0) * 2.0**-32 * heights < bell * (1 - _SLACK)
+    unsure = ~(kept | (below * 2.0**-32 * heights > bell * (1 + _SLACK)))
+    for place in np.flatnonzero(unsure).tolist():
+        height = _beyond(proposed, place) if np.isnan(heights[place]) else Fraction(heights[place])
+        kept[place] = _exactly(proposed, place, height, int(below[place]))
+    return kept
+
+
+def _beyond(proposed: Normals, place: int) -> Fraction:
+    """Move a proposal to a strip beyond the fine ones, and say how high that is."""
+    ahead = 0
+    while os.urandom(1)[0] & 1:
+        ahead += 1
+    proposed.whole[place] = (_STRIPS >> _FINE) + ahead
+    proposed.first[place] = int.from_bytes(os.urandom(WORD // 8))
+    return Fraction(1, 2) ** (_UNIT + _FINE + 1 + ahead)
+
+
+def _exactly(proposed: Normals, place: int, height: Fraction, below: int) -> bool:
+    """Whether U·height is below the bell, if ⌊2^32·U⌋ is known: digits are drawn until that is certain."""
+    bits, words = 32, 1
     while True:
-        low, high = (
-            (x - (k << WORD * words)) * (x + (k << WORD * words))
-            for x in (proposed.digits(place, words), proposed.digits(place, words) + 1)
-        )  # γ lies between them, in steps of 2^-(1 + 128·words): 2γ = (k + x)² − k²
-        shift = 1 + 2 * WORD * words - places
-        if ticks << shift >= high:
+        y = proposed.digits(place, words)
+        low, high = (_bell(Fraction(end, 1 << WORD * words), words) for end in (y + 1, y))
+        if Fraction(below + 1, 1 << bits) * height <= low[0]:
             return True
-        if (ticks + 1) << shift <= low:
+        if Fraction(below, 1 << bits) * height >= high[1]:
             return False
-        if places < WORD * words - 4:
-            places += 1
-            ticks = 2 * ticks + int(toss(Coin(1, 1, Fraction(1, 1 << places)), 1)[0])
-        else:
-            words += 1
+        below, bits = below << WORD | int.from_bytes(os.urandom(WORD // 8)), bits + WORD
+        words += 1
+
+
+def _bell(y: Fraction, words: int) -> tuple[Fraction, Fraction]:
+    """Between which numbers exp(−y²/2) lies."""
+    exponent, digits = -y * y / 2, 20 * (words + 1)
+    with arithmetic(digits):
+        near = Fraction(exp(exponent))
+    off = near * (abs(exponent) + 2) * Fraction(10, 10**digits)
+    return near - off, near + off

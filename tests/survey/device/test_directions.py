@@ -94,3 +94,21 @@ def test_a_report_by_a_plane_is_a_unit_vector_whose_sign_alone_hangs_on_the_valu
         [[*a]], [[*b]] = here["drawn"], there["drawn"]
         assert here["taken"] == there["taken"] and abs(math.hypot(*a) - 1) < 1e-12
         assert a == b or a == [-x for x in b]
+
+
+@pytest.mark.parametrize("epsilon", [1, 4])
+def test_how_many_bytes_a_direction_from_a_cap_takes_does_not_tell_its_side(
+    engine: Engine, epsilon: int
+) -> None:
+    """Only the byte that says whether the report is from outside the cap differs: as many bytes are taken."""
+    randomizer, rng, taken = CapReport(3, 2, epsilon), random.Random(epsilon), set()
+    for _ in range(40):
+        before, after = rng.randbytes(4), rng.randbytes(17 * 1000)
+        drawn = [
+            engine.draws_of(randomizer.to_json(), "[0, 2, 0]", (before + coin + after).hex(), 1)
+            for coin in (b"\x00", b"\xff")
+        ]
+        assert drawn[0]["taken"] == drawn[1]["taken"]
+        assert drawn[0]["drawn"][0][1] < randomizer.threshold <= drawn[1]["drawn"][0][1]
+        taken.add(drawn[0]["taken"])
+    assert len(taken) > 3 and min(taken) == 5 + 2 * 17

@@ -22,6 +22,7 @@ from sulq.local.onehot import one_hot_response
 from sulq.local.randomizer import Randomizer
 from sulq.local.unary import UnaryResponse
 from sulq.local.window import WindowReport
+from sulq.local.window import steps_of as steps_of_window
 from sulq.wire import canonical
 from tests.effort import either
 from tests.local.cases import CASES, Case
@@ -343,8 +344,16 @@ MUTANTS: dict[str, tuple[dict[str, str], Callable[[Engine], bool]]] = {
         caught_by_bytes("piecewise"),
     ),
     "an uneven window one cell too far": (
-        {"(outside ? window : 0) + drawn) % cells": "1 + (outside ? window : 0) + drawn) % cells"},
+        {"(place + beyond(bytes)) % cells": "(place + 1 + beyond(bytes)) % cells"},
         caught_by_bytes("window"),
+    ),
+    "outcomes by 16 bits alone": (
+        {"if (outcome(drawn, bits) === null) {": "if (outcome(drawn, bits) === null) return 0;\n    {"},
+        caught_by_bytes("window"),
+    ),
+    "an edge that is settled by 64 bits at most": (
+        {"for (; outcome(drawn, bits) === null; bits += 64n)": "for (; false; bits += 64n)"},
+        lambda engine: not same_at_edges(engine),
     ),
     "an uneven grid taken for an even one": (
         {
@@ -353,6 +362,25 @@ MUTANTS: dict[str, tuple[dict[str, str], Callable[[Engine], bool]]] = {
         caught_by_bytes("window"),
     ),
 }
+
+
+def same_at_edges(engine: Engine) -> bool:
+    """Whether numbers whose first 64 bits are those of an edge between two cells are settled as in Python."""
+    randomizer = WindowReport(0, 1, 1)
+    steps = steps_of_window(randomizer.cells, randomizer.window, randomizer.lies)
+    for edge in steps.edges[::7]:
+        leading = (edge << 64) // steps.whole
+        first, rest = (leading >> 48).to_bytes(2, "little"), (leading & 2**48 - 1).to_bytes(6, "little")
+        for last in (bytes(16), b"\xff" * 16):
+            given = bytes(8) + first + rest + last
+            drawn, taken = pythons(randomizer, np.array([0.0]), given, 1)
+            if engine.draws_of(randomizer.to_json(), "0", given.hex(), 1) != {"drawn": drawn, "taken": taken}:
+                return False
+    return True
+
+
+def test_cells_that_64_bits_do_not_decide_are_decided_as_in_python(engine: Engine) -> None:
+    assert same_at_edges(engine)
 
 
 def lowest_bit_dropped(engine: Engine) -> bool:

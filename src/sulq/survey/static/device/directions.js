@@ -3,7 +3,7 @@
 
 import { Refusal } from "./json.js";
 import { wholeNumber } from "./rational.js";
-import { ONE, below, position, rounded, word32 } from "./draws.js";
+import { ONE, below, position, rounded, uniformBelow, word32 } from "./draws.js";
 import { MOST_POSSIBILITIES, finite, larger, steps } from "./reading.js";
 
 // Masses of caps are told in multiples of 2^-24, and are smaller than they are by one part in a million.
@@ -18,10 +18,11 @@ const divided = (vector, by) => vector.map((x) => x / by);
 // A uniform direction: normal numbers by Box and Muller, brought to length 1. It is public, so that its floats
 // need not be exact: the ratio is that of the bit whatever law the direction has.
 function direction(d, bytes) {
-  const unit = () => (word32(bytes(4)) + 0.5) / 2 ** 32;
+  const words = bytes(8 * Math.ceil(d / 2));
+  const unit = (at) => (word32(words.subarray(at, at + 4)) + 0.5) / 2 ** 32;
   const drawn = [];
-  while (drawn.length < d) {
-    const [radius, angle] = [Math.sqrt(-2 * Math.log(unit())), 2 * Math.PI * unit()];
+  for (let at = 0; at < words.length; at += 8) {
+    const [radius, angle] = [Math.sqrt(-2 * Math.log(unit(at))), 2 * Math.PI * unit(at + 4)];
     drawn.push(radius * Math.cos(angle), radius * Math.sin(angle));
   }
   const kept = drawn.slice(0, d);
@@ -73,18 +74,22 @@ function unit(vector) {
   return divided(scaled, euclidean(scaled));
 }
 
-// A unit vector whose expectation is share·v, for a unit vector v: t along v, and else across it.
+// A unit vector whose expectation is share·v, for a unit vector v: t along v, and else along one of d − 1 vectors that
+// are across v and each other, as in Python's cap.py.
 function roundedUp(v, share, bytes) {
   const d = v.length;
+  if (d === 1) return rounded(position((1 + share) / 2, 0, 1, 1), bytes) === 1 ? v : [-v[0]];
+  const which = uniformBelow(4 * (d - 1), bytes);
   const b = Math.min(Math.sqrt((1 - share * share) / d), 1 - share);
-  const up = rounded(position(d === 1 ? (1 + share) / 2 : 0.5, 0, 1, 1), bytes) === 1;
-  const drawn = direction(d, bytes);
-  if (d === 1) return up ? v : [-v[0]];
-  const t = up ? share + b : share - b;
-  const along = inner(drawn, v);
-  const across = drawn.map((x, i) => x - along * v[i]);
-  const far = Math.sqrt(Math.max(1 - t * t, 0)) / (euclidean(across) || 1);
-  return v.map((x, i) => t * x + far * across[i]);
+  const t = which & 1 ? share + b : share - b;
+  const far = (which & 2 ? 1 : -1) * Math.sqrt(Math.max(1 - t * t, 0));
+  const place = 1 + (which >> 2);
+  const turned = (far * v[place]) / (1 + Math.abs(v[0]));
+  const made = v.map((x) => (t - turned) * x);
+  made[place] += far;
+  made[0] -= v[0] < 0 || Object.is(v[0], -0) ? -turned : turned;
+  // A vector that is shorter by rounding would have a smaller cap.
+  return divided(made, euclidean(made));
 }
 
 // A direction from the cap around a vector, or from outside of it. The ratio is at most that of the form's whole numbers
@@ -107,14 +112,16 @@ export function cap(form) {
       const share = norm > 0 ? Math.min(euclidean(value) / norm, 1) : 0;
       const towards = roundedUp(unit(value), share, bytes);
       const outside = below(lies, bytes);
-      for (;;) {
+      // Draws go on until a direction of either side was met, and the first of one side is reported. So how many were
+      // drawn, and how long that took, says nothing of which side it is.
+      const met = [null, null];
+      while (met[0] === null || met[1] === null) {
         // A direction is as likely as its opposite, whatever floats do: one bit says which of both it is.
         const sign = bytes(1)[0] & 1 ? 1 : -1;
         const drawn = direction(d, bytes).map((x) => sign * x);
-        const along = inner(drawn, towards);
-        if (outside && along < threshold) return drawn;
-        if (!outside && Math.abs(along) >= threshold) return along < 0 ? drawn.map((x) => -x) : drawn;
+        met[inner(drawn, towards) < threshold ? 1 : 0] ??= drawn;
       }
+      return met[outside ? 1 : 0];
     },
   };
 }

@@ -41,6 +41,29 @@ export function uniformBelow(size, bytes) {
   }
 }
 
+// One of several outcomes, each with its part of the whole: by the first 16 bits of a uniform number, where no edge
+// between two outcomes lies in what they leave open, else by 64, and else by as many as it takes.
+export function shares(parts) {
+  const ends = [];
+  let end = 0n;
+  for (const part of parts) ends.push((end += part));
+  const [whole, edges] = [end, ends.slice(0, -1)];
+  const outcome = (drawn, bits) => {
+    const first = countWhile(edges, (i) => edges[i] << bits <= drawn * whole);
+    return edges.length > first && edges[first] << bits < (drawn + 1n) * whole ? null : first;
+  };
+  return (bytes) => {
+    const [low, high] = bytes(2);
+    let [drawn, bits] = [BigInt(low + 256 * high), 16n];
+    if (outcome(drawn, bits) === null) {
+      const more = bytes(6);
+      [drawn, bits] = [(drawn << 48n) | bigWord(Uint8Array.of(...more, 0, 0)), 64n];
+    }
+    for (; outcome(drawn, bits) === null; bits += 64n) drawn = (drawn << 64n) | bigWord(bytes(8));
+    return outcome(drawn, bits);
+  };
+}
+
 // Where a number lies on a grid of `steps` steps from low to high, with the roundings of Python's floats.
 function stepsAbove(value, low, high, steps) {
   const width = high > low ? high - low : 1;

@@ -11,6 +11,7 @@ import {
   position,
   positionAmong,
   rounded,
+  shares,
   uniformBelow,
   word32,
 } from "./draws.js";
@@ -158,6 +159,9 @@ function windowed(form) {
     if (!(more > 0)) throw new Refusal("form", "a window counts more the further up it is");
     marks.push(marks[place] + more);
   }
+  // How far from the window's beginning a report is has the same law for every number.
+  const likely = (ONE - lies) * BigInt(cells - window);
+  const beyond = shares(counts.map((_, step) => (step < window ? likely : lies * BigInt(window))));
   return {
     low,
     high,
@@ -166,9 +170,7 @@ function windowed(form) {
     ratio: larger({ n: (ONE - lies) * BigInt(cells - window), d: lies * BigInt(window) }),
     draw(value, bytes) {
       const place = rounded(positionAmong(value, low, high, marks), bytes);
-      const outside = below(lies, bytes);
-      const drawn = uniformBelow(outside ? cells - window : window, bytes);
-      return (place + (outside ? window : 0) + drawn) % cells;
+      return (place + beyond(bytes)) % cells;
     },
   };
 }
