@@ -20,6 +20,10 @@ Captured = pytest.CaptureFixture[str]
         (["tree", "--label", "flu", "--epsilon", "1", "--exact"], "given: --epsilon and --exact"),
         (["tree", "--label", "flu", "--epsilon", "1", "--rho", "1"], "given: --epsilon and --rho"),
         (["tree", "--label", "flu", "--rho", "1", "--delta", "1e-6"], "--delta goes with --epsilon"),
+        (
+            ["tree", "--label", "flu", "--epsilon", "1", "--accounting", "zcdp"],
+            "--accounting goes with --epsilon and --delta",
+        ),
         (["tree", "--label", "flu", "--epsilon", "0"], "epsilon must be a positive, finite number"),
         (["tree", "--label", "flu", "--epsilon", "-1"], "epsilon must be a positive, finite number"),
         (["tree", "--label", "flu", "--epsilon", "inf"], "epsilon must be a positive, finite number"),

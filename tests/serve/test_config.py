@@ -52,6 +52,11 @@ def test_a_file_is_read_with_paths_beside_it(tmp_path: Path) -> None:
         (("queries = 10", "queries = 1.5"), "must be a whole number"),
         (('epsilon = "1/3"', ""), "a budget is epsilon, or rho"),
         (('epsilon = "1/3"', "epsilon = 0"), "must be a positive"),
+        (('epsilon = "1/3"', 'epsilon = 1\naccounting = "zcdp"'), "an accounting is for epsilon with delta"),
+        (
+            ('epsilon = "1/3"', 'epsilon = 1\ndelta = "1e-6"\naccounting = "rdp"'),
+            "accounting is one of tight",
+        ),
         (('data = "people.csv"', ""), "needs data"),
         (('data = "people.csv"', "data = 3"), "is the path of a file"),
         (("[datasets.people]", '[datasets."../people"]'), "a data set is called by"),
@@ -93,6 +98,7 @@ def test_a_check_makes_no_ledger_and_finds_what_would_be_refused(tmp_path: Path)
     "dataset",
     [
         {"epsilon": 1, "delta": "1e-6"},
+        {"epsilon": 1, "delta": "1e-6", "accounting": "gaussian"},
         {"epsilon": None, "rho": "1/2"},
         {"neighbours": "add-remove"},
         {"truncate": True},

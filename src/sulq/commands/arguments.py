@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from rich.console import Console
 
@@ -15,6 +15,7 @@ from sulq.commands.evaluate import EVALUATE
 from sulq.commands.learners import COMMANDS
 from sulq.commands.sql import SQL, select
 from sulq.commands.table import TABLE
+from sulq.privacy.prices import Accounting
 
 Learn: TypeAlias = Callable[[Command, argparse.Namespace, Console], int]
 
@@ -131,6 +132,16 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_accounting(group: Any) -> None:
+    """How it is known that spending keeps an (ε, δ) promise."""
+    group.add_argument(
+        "--accounting",
+        choices=get_args(Accounting),
+        help="with --delta: how spending is accounted. tight (default): noise exactly, also beside choices; "
+        "gaussian: the best for noise alone; zcdp: the formula of Canonne, Kamath and Steinke",
+    )
+
+
 def _add_privacy(group: Any) -> None:
     group.add_argument(
         "--epsilon",
@@ -141,6 +152,7 @@ def _add_privacy(group: Any) -> None:
     group.add_argument(
         "--delta", metavar="D", help="with --epsilon: promise (epsilon, delta); far below 1 / rows, as 1e-6"
     )
+    add_accounting(group)
     group.add_argument("--rho", metavar="R", help="the whole budget in zero-concentrated privacy (zCDP)")
     group.add_argument(
         "--exact", action="store_true", help="no noise, no privacy, to compare with: never publish the result"

@@ -23,10 +23,12 @@ def budget_given(options: argparse.Namespace) -> Budget | None:
         )
     if options.delta is not None and options.epsilon is None:
         raise SulqError("--delta goes with --epsilon")
+    if options.accounting is not None and options.delta is None:
+        raise SulqError("--accounting goes with --epsilon and --delta")
     if options.rows is not None and not options.dry_run:
         raise SulqError("--rows is for --dry-run: the data knows its own number of rows")
     if not options.exact:
-        return budget(options.epsilon, options.delta, options.rho)
+        return budget(options.epsilon, options.delta, options.rho, options.accounting)
     if options.dry_run:
         raise SulqError("--dry-run shows what a budget buys: give --epsilon or --rho, not --exact")
     return None
@@ -58,7 +60,10 @@ def check_clusters(clusters: int, rows: int | None) -> None:
 
 def check_elsewhere(options: argparse.Namespace) -> None:
     """That nothing is said here of what a curator elsewhere has said already."""
-    names = ("schema", "table", "query", "quoted_newlines", "epsilon", "delta", "rho", "exact", "ledger")
+    names = (
+        *("schema", "table", "query", "quoted_newlines"),
+        *("epsilon", "delta", "accounting", "rho", "exact", "ledger"),
+    )
     given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False)]
     if given or options.neighbours != "replace":
         given += [] if options.neighbours == "replace" else ["--neighbours"]

@@ -44,8 +44,8 @@ PREDICTORS = (
         "predict a class: selection, tree or additive model, whichever fits",
         "Predict a class. A first count of the labels says how many rows there are, compared with the noise; "
         "by that, and by the number of columns and classes, the rest of the budget goes to the most frequent "
-        "class alone, to one private choice of few conditions, to a tree or to an additive model. What was "
-        "chosen, and why, is said.",
+        "class alone, to one private choice of few conditions, to a tree, to an additive model, or to two of "
+        "these. What was chosen, and why, is said.",
         ("--label sick --epsilon 1 --dry-run", "--label sick --epsilon 1 --report sick.html"),
         _classifier_options,
         _classifier,

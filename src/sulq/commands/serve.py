@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from sulq.commands.arguments import add_accounting
 from sulq.errors import SulqError
 from sulq.numbers import rational
 from sulq.privacy.budget import budget
@@ -24,7 +25,7 @@ EXAMPLES = """examples:
   sulq serve people.csv --schema people.toml --epsilon 1 --cap '*=0.1' --cap ada=0.5 --check
   sulq serve curator.toml
   sulq serve people.csv --schema people.toml --epsilon 1 --ledger 'postgresql:///clinic' --workers 4"""
-ABOUT_DATA = ("schema", "epsilon", "delta", "rho", "table", "ledger", "name", "cap", "keys")
+ABOUT_DATA = ("schema", "epsilon", "delta", "accounting", "rho", "table", "ledger", "name", "cap", "keys")
 
 
 def add_serve(commands: Any) -> None:
@@ -52,6 +53,7 @@ def add_serve(commands: Any) -> None:
         "--epsilon", metavar="E", help="the whole budget, of all analysts together, for all times"
     )
     group.add_argument("--delta", metavar="D", help="with --epsilon: promise (epsilon, delta)")
+    add_accounting(group)
     group.add_argument("--rho", metavar="R", help="the whole budget in zero-concentrated privacy (zCDP)")
     group.add_argument(
         "--neighbours", choices=("replace", "add-remove"), default="replace", help="as for learn"
@@ -154,7 +156,7 @@ def _settings(options: argparse.Namespace) -> ServiceSettings:
         options.name or first.name.partition(".")[0],
         str(options.data),
         options.schema,
-        budget(options.epsilon, options.delta, options.rho),
+        budget(options.epsilon, options.delta, options.rho, options.accounting),
         options.table,
         options.neighbours,
         ledger=options.ledger,

@@ -159,7 +159,10 @@ Budget: TypeAlias = PureDP | ZCDP | ApproxDP
 
 
 def budget(
-    epsilon: Numeric | None = None, delta: Numeric | None = None, rho: Numeric | None = None
+    epsilon: Numeric | None = None,
+    delta: Numeric | None = None,
+    rho: Numeric | None = None,
+    accounting: Accounting | None = None,
 ) -> Budget:
     """The budget that the keywords name: epsilon alone, rho alone, or epsilon with delta.
 
@@ -169,6 +172,7 @@ def budget(
         epsilon: ε of a pure promise, or with `delta` of an (ε, δ) promise.
         delta: δ; it goes with `epsilon`.
         rho: ρ of a zCDP promise, alone.
+        accounting: how spending is accounted (see `ApproxDP`); it goes with `delta`. None for "tight".
 
     >>> budget(epsilon=1)
     PureDP(epsilon=Fraction(1, 1))
@@ -178,10 +182,12 @@ def budget(
     Traceback (most recent call last):
     sulq.errors.SulqError: a budget is epsilon, or rho, or epsilon and delta; got nothing
     """
+    if accounting is not None and delta is None:
+        raise SulqError("an accounting is for epsilon with delta: state both")
     if rho is not None and epsilon is None and delta is None:
         return ZCDP(rho)
     if epsilon is not None and rho is None:
-        return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+        return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta, accounting or "tight")
     given = [
         name for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho)) if value is not None
     ]
@@ -262,17 +268,6 @@ def budget_of(form: Any) -> Budget:
             return ApproxDP(numbers[0], numbers[1], given["accounting"])
         given = members(form, f"the budget {name!r}", ["is", *names])
         return make(*[exact(given[each], each) for each in names])
-
-
-def numbers_of(budget: Budget) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
-    """ε, δ and ρ of a budget, each None if the budget does not have it.
-
-    >>> numbers_of(ApproxDP(1, "1/8")), numbers_of(ZCDP(1))
-    ((Fraction(1, 1), Fraction(1, 8), None), (None, None, Fraction(1, 1)))
-    """
-    if isinstance(budget, ZCDP):
-        return None, None, budget.rho
-    return budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else None, None
 
 
 BUDGETS: dict[str, tuple[tuple[str, ...], Callable[..., Budget]]] = {

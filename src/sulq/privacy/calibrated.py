@@ -6,10 +6,22 @@ from typing import get_args
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric
-from sulq.privacy.budget import ApproxDP, PureDP, budget
+from sulq.privacy.budget import Budget, PureDP, budget
 from sulq.privacy.calibration import Calibration, Gaussian, Laplace
 from sulq.privacy.prices import Accounting
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+
+
+def tight(given: Budget) -> Calibration:
+    """The calibration of a budget: Laplace noise for pure ε, Gaussian noise for everything else.
+
+    Args:
+        given: the budget; an (ε, δ) budget says how spending is accounted.
+
+    >>> tight(PureDP(1)).describe()
+    'ε = 1 (pure)'
+    """
+    return Laplace(given) if isinstance(given, PureDP) else Gaussian(given)
 
 
 def calibrated(
@@ -39,13 +51,10 @@ def calibrated(
     if calibration in get_args(Accounting):
         if queries is not None:
             raise QueryError("a number of queries is only for the SuLQ paper's calibrations")
-        given = budget(epsilon, delta, rho)
-        if isinstance(given, ApproxDP):
-            [accounting] = [each for each in get_args(Accounting) if each == calibration]
-            return Gaussian(ApproxDP(given.epsilon, given.delta, accounting))
-        if calibration != "tight":
+        if calibration != "tight" and delta is None:
             raise QueryError(f"calibration={calibration!r} is for epsilon with delta: state both")
-        return Laplace(given) if isinstance(given, PureDP) else Gaussian(given)
+        [accounting] = [each for each in get_args(Accounting) if each == calibration]
+        return tight(budget(epsilon, delta, rho, accounting if delta is not None else None))
     if queries is None or epsilon is None or rho is not None:
         raise QueryError(f"{calibration} needs epsilon and the number of queries beforehand, and no rho")
     if calibration == "sulq-laplace" and delta is None:

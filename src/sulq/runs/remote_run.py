@@ -13,7 +13,7 @@ from sulq.learners.learner import Learner
 from sulq.oracles.remote import Remote
 from sulq.plans.rehearsal import Rehearsal, priced, rehearse
 from sulq.plans.watching import Watched
-from sulq.privacy.budget import Budget, numbers_of
+from sulq.privacy.budget import Budget
 from sulq.runs.outcome import Outcome, RunBudget
 from sulq.runs.run import Tell, say_what_was_spent, tell_nobody
 from sulq.wire import check_run
@@ -58,14 +58,11 @@ class RemoteRun:
         rows = offer.rows if rows is None else rows
         if rows is None:
             raise SulqError("the number of rows is not public here: say how many to rehearse on, --rows N")
-        epsilon, delta, rho = numbers_of(self._budget)
         return rehearse(
             self.learner,
             offer.schema,
             rows,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
+            budget=self._budget,
             neighbours=offer.neighbours,
         )
 

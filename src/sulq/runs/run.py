@@ -20,8 +20,9 @@ from sulq.oracles.assembly import as_accounted, ledger_place, offered
 from sulq.oracles.curator import Curator
 from sulq.plans.rehearsal import Rehearsal, priced, rehearse
 from sulq.plans.watching import AskedRound, Watched
-from sulq.privacy.budget import Budget, PureDP, numbers_of
-from sulq.privacy.calibration import Calibration, Gaussian, Laplace
+from sulq.privacy.budget import Budget
+from sulq.privacy.calibrated import tight
+from sulq.privacy.calibration import Calibration
 from sulq.queries.query import Neighbours
 from sulq.runs.outcome import Outcome, RunBudget, spending
 from sulq.sources.source import Source
@@ -116,14 +117,11 @@ class Run:
             raise SulqError("the number of rows is not public here: say how many to rehearse on, --rows N")
         if offer.rows == 0:
             raise SulqError("there are no rows: say how many to rehearse on, --rows N")
-        epsilon, delta, rho = numbers_of(self.budget)
         return rehearse(
             self.learner,
             schema,
             rows,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
+            budget=self.budget,
             neighbours=self.neighbours,
         )
 
@@ -154,9 +152,7 @@ class Run:
     @property
     def _calibration(self) -> Calibration:
         assert self.budget is not None
-        if isinstance(self.budget, PureDP):
-            return Laplace(self.budget)
-        return as_accounted(Gaussian(self.budget), ledger_place(self.source, self.ledger))
+        return as_accounted(tight(self.budget), ledger_place(self.source, self.ledger))
 
     def _outcome(self, hypothesis: Hypothesis, watched: Watched, account: RunBudget | None) -> Outcome:
         assert hypothesis.origin is not None

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sulq.errors import SulqError
 from sulq.ledger.accounts import ANALYST
 from sulq.ledger.places import SCHEMES, Address, place_of
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import rational, whole
 from sulq.privacy.budget import Budget, budget
 from sulq.serve.limits import Limits
 from sulq.serve.schedule import Schedule
@@ -180,9 +180,9 @@ def settings_of(form: Mapping[str, Any], folder: Path, default_keys: str = "cura
 def _dataset(name: str, form: object, folder: Path) -> DatasetSettings:
     here = f"[datasets.{name}]"
     given = dict(_table(form, here))
-    numbers: list[Numeric | None] = [given.pop(each, None) for each in ("epsilon", "delta", "rho")]
+    stated = {each: given.pop(each, None) for each in ("epsilon", "delta", "rho", "accounting")}
     try:
-        promised = budget(*numbers)
+        promised = budget(**stated)
         capped = _table(given.pop("caps", {}), here)
         caps = {who: rational(f"the cap of {who}", cap) for who, cap in capped.items()}
     except SulqError as error:
@@ -194,7 +194,7 @@ def _dataset(name: str, form: object, folder: Path) -> DatasetSettings:
             if given[each] is None:
                 raise SulqError(f"{here} needs {each}")
     allowed = [each.name for each in fields(DatasetSettings) if each.name not in ("name", "budget", "caps")]
-    _only(given, [*allowed, "epsilon", "delta", "rho", "caps"], here)
+    _only(given, [*allowed, "epsilon", "delta", "accounting", "rho", "caps"], here)
     texts = {"neighbours": str, "table": str, "query": str}
     _check_types(given, {"truncate": bool, "quoted_newlines": bool, **texts}, here)
     return DatasetSettings(name, budget=promised, caps=caps, **given)

@@ -11,8 +11,7 @@ from sulq.errors import SulqError
 from sulq.ledger.stores import is_there
 from sulq.oracles.assembly import IN_MEMORY, offered
 from sulq.oracles.curator import Curator
-from sulq.privacy.budget import numbers_of
-from sulq.privacy.calibrated import calibrated
+from sulq.privacy.calibrated import tight
 from sulq.schema import Schema
 from sulq.serve.config import DatasetSettings, ServiceSettings, account_of
 from sulq.serve.desk import Desk
@@ -61,8 +60,7 @@ def checked(settings: ServiceSettings) -> dict[str, Offer]:
             curator.ledger.close()
             offers[each.name] = curator.offer
         else:
-            promised = calibrated(*numbers_of(each.budget), "tight", None)
-            offers[each.name] = offered(source, promised, each.neighbours, each.truncate)  # type: ignore[arg-type]
+            offers[each.name] = offered(source, tight(each.budget), each.neighbours, each.truncate)  # type: ignore[arg-type]
     return offers
 
 
