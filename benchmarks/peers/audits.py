@@ -20,8 +20,8 @@ from diffprivlib import models
 import sulq
 from sulq.audits.findings import AuditFinding
 from sulq.audits.peers import (
-    diffprivlib_eigenvector,
     fitted,
+    matrix_part,
     measured,
     opendp_pca,
     spent_by_parts,
@@ -58,10 +58,18 @@ def kmeans(columns: int) -> AuditFinding:
     )
 
 
-def whole_pca() -> AuditFinding:
+def pca(epsilon: float) -> models.PCA:
     """It gives half of its ε to the component, and half to the variances."""
-    box = fitted(lambda: models.PCA(1, epsilon=EPSILON, centered=True, data_norm=1.0))
-    return black_box(box, EPSILON, table(), FEWER)
+    return models.PCA(1, epsilon=epsilon, centered=True, data_norm=1.0)
+
+
+def pca_part() -> AuditFinding:
+    box, claim = matrix_part(lambda: pca(2 * EPSILON), table())
+    return black_box(box, claim, table(), RUNS)
+
+
+def whole_pca() -> AuditFinding:
+    return black_box(fitted(lambda: pca(EPSILON)), EPSILON, table(), FEWER)
 
 
 def private_pca() -> AuditFinding:
@@ -73,11 +81,11 @@ CASES: dict[str, tuple[str, float, int, Callable[[], AuditFinding]]] = {
     "bayes": ("diffprivlib `GaussianNB`, 2 columns", 1, 2000, bayes),
     "kmeans-30": ("diffprivlib `KMeans`, 30 columns", 1, 1, lambda: kmeans(30)),
     "kmeans-2": ("diffprivlib `KMeans`, 2 columns", 1, 1, lambda: kmeans(2)),
-    "bingham": (
-        f"diffprivlib `Bingham`, the eigenvector of its `PCA`, {COLUMNS} columns",
+    "pca-part": (
+        f"diffprivlib `PCA` with ε = {2 * EPSILON:g}, 1 component of {COLUMNS}: its part for matrices",
         EPSILON,
         RUNS,
-        lambda: black_box(diffprivlib_eigenvector(EPSILON), EPSILON, table(), RUNS),
+        pca_part,
     ),
     "whole-pca": (f"diffprivlib `PCA`, 1 component of {COLUMNS}", EPSILON, FEWER, whole_pca),
     "opendp-pca": (

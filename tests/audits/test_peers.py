@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.audits.peers import diffprivlib_eigenvector, fitted, measured, opendp_pca, spent_by_parts
+from sulq.audits.peers import fitted, matrix_part, measured, opendp_pca, spent_by_parts
 from tests.effort import long
 
 ROWS, COLUMNS, EPSILON = 800, 6, 2.0
@@ -82,13 +82,22 @@ def test_the_parts_of_diffprivlibs_k_means_cost_more_than_it_claims(columns: int
     assert not spent_by_parts(make, rows, other, claimed=1).holds
 
 
+def test_a_part_for_matrices_is_found_inside_of_a_model_with_the_epsilon_it_is_given() -> None:
+    models = pytest.importorskip("diffprivlib.models")
+    make = lambda: models.PCA(2, epsilon=3, centered=True, data_norm=1.0)  # noqa: E731
+    box, epsilon = matrix_part(make, ordinary())
+    said = box(ordinary())
+    assert epsilon == pytest.approx(2) and [np.shape(each) for each in said] == [(COLUMNS,), (COLUMNS - 1,)]
+
+
 @long
-def test_the_private_eigenvectors_of_diffprivlib_follow_another_law() -> None:
+def test_the_private_eigenvectors_of_diffprivlibs_pca_follow_another_law() -> None:
     """10,000 runs show an ε of 2.3 where 2 is claimed, and take minutes."""
-    pytest.importorskip("diffprivlib")
-    assert not sulq.audit(
-        diffprivlib_eigenvector(EPSILON), EPSILON, ordinary(), runs=10_000, alarm=1e-6
-    ).holds
+    models = pytest.importorskip("diffprivlib.models")
+    make = lambda: models.PCA(1, epsilon=2 * EPSILON, centered=True, data_norm=1.0)  # noqa: E731
+    box, epsilon = matrix_part(make, ordinary())
+    assert epsilon == EPSILON
+    assert not sulq.audit(box, epsilon, ordinary(), runs=10_000, alarm=1e-6).holds
 
 
 @long

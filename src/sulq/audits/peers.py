@@ -1,8 +1,8 @@
 """Mechanisms of other libraries, as the audit takes them: diffprivlib and OpenDP, where they are installed.
 
 Each function makes a black box: a table in, and what the library publishes about it out. What a model of
-diffprivlib publishes is its attributes. `spent_by_parts` follows one level further down: which of the
-library's own mechanisms a model uses, on two neighbouring tables, and what they lose together.
+diffprivlib publishes is its attributes. `spent_by_parts` and `matrix_part` follow one level further down:
+which of the library's own mechanisms a model uses, and what they lose on two neighbouring tables.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from sulq.audits.findings import AuditFinding, exact
 Box = Callable[[Any], Any]
 PUBLISHED = (
     "components_",
+    "explained_variance_",
+    "noise_variance_",
+    "mean_",
     "cluster_centers_",
     "theta_",
     "var_",
@@ -29,6 +32,7 @@ PUBLISHED = (
     "class_prior_",
     "classes_",
     "coef_",
+    "intercept_",
 )
 """The attributes of a fitted model that stand for it; labels of the rows it was fitted to do not."""
 
@@ -93,23 +97,6 @@ def opendp_pca(vector_epsilon: float, value_epsilon: float, rows: int, columns: 
     return maker.make_private_pca(domain, dp.symmetric_distance(), parts, num_components=1)
 
 
-def diffprivlib_eigenvector(epsilon: float) -> Box:
-    """diffprivlib's private eigenvector of second moments, which its PCA is made of.
-
-    Rows are shortened to norm 1.
-
-    Args:
-        epsilon: the ε that it is made for.
-    """
-    mechanism = importlib.import_module("diffprivlib.mechanisms").Bingham(epsilon=epsilon)
-
-    def box(table: Any) -> list[float]:
-        array = _shortened(table)
-        return list(mechanism.randomise(array.T @ array))
-
-    return box
-
-
 def opendp_eigenvector(epsilon: float, rows: int, columns: int) -> Box:
     """OpenDP's private eigenvector of second moments, which its PCA is made of.
 
@@ -138,6 +125,32 @@ def _shortened(table: Any) -> NDArray[np.float64]:
     """The rows, shortened to norm 1: more is not promised about longer ones."""
     rows = np.asarray(table, dtype=np.float64)
     return np.asarray(rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True)))
+
+
+def matrix_part(make: Callable[[], Any], table: Any) -> tuple[Box, float]:
+    """What the mechanisms for matrices inside of a model of diffprivlib say, as a black box, and their ε.
+
+    They are found by fitting the model once. Their laws have no scale to compare with, so they are examined
+    by running them. The ε is what the model gives to them: its promise less that of its other parts.
+
+    Args:
+        make: makes the model.
+        table: a table that the model can be fitted to.
+    """
+
+    def heard(rows: Any) -> list[tuple[float, Any]]:
+        calls: list[tuple[float, Any]] = []
+
+        def see(mechanism: Any, value: Any, said: Any) -> Any:
+            if not np.isscalar(value):
+                calls.append((float(mechanism.epsilon), said))
+            return said
+
+        with _watched(see):
+            fitted(make)(rows)
+        return calls
+
+    return lambda rows: [said for _, said in heard(rows)], sum(epsilon for epsilon, _ in heard(table))
 
 
 def spent_by_parts(make: Callable[[], Any], one: Any, other: Any, claimed: float) -> AuditFinding:
@@ -172,7 +185,30 @@ def spent_by_parts(make: Callable[[], Any], one: Any, other: Any, claimed: float
 
 @contextmanager
 def _recording(calls: list[tuple[str, float, float, float]], script: list[float] | None) -> Iterator[None]:
-    """Keep what diffprivlib's mechanisms are given and say; with a script, they say what stands there."""
+    """Keep what mechanisms for numbers are given and say; with a script, they say what stands there."""
+
+    def see(mechanism: Any, value: Any, said: Any) -> Any:
+        if not np.isscalar(value):
+            return said
+        if script is not None and len(calls) < len(script):
+            said = script[len(calls)]
+        sensitivity = getattr(mechanism, "sensitivity", 0)
+        rate = mechanism.epsilon / sensitivity if sensitivity else 0.0
+        calls.append((type(mechanism).__name__, float(np.asarray(value)), rate, said))
+        return said
+
+    with _watched(see):
+        yield
+
+
+@contextmanager
+def _watched(see: Callable[[Any, Any, Any], Any]) -> Iterator[None]:
+    """Show somebody each mechanism of diffprivlib that runs, what it was given and what it says.
+
+    Args:
+        see: is shown a mechanism, what it was given and what it says, and returns what it says instead. It is
+            not shown a mechanism inside of another.
+    """
     module = importlib.import_module("diffprivlib.mechanisms")
     kinds: list[Any] = [
         kind for _, kind in inspect.getmembers(module, inspect.isclass) if "randomise" in vars(kind)
@@ -188,13 +224,7 @@ def _recording(calls: list[tuple[str, float, float, float]], script: list[float]
                 said = original(self, value)
             finally:
                 deep -= 1
-            if deep or not np.isscalar(value):
-                return said  # one mechanism inside of another, or one for matrices
-            if script is not None and len(calls) < len(script):
-                said = script[len(calls)]
-            rate = self.epsilon / self.sensitivity if getattr(self, "sensitivity", 0) else 0.0
-            calls.append((type(self).__name__, float(np.asarray(value)), rate, said))
-            return said
+            return said if deep else see(self, value, said)
 
         return randomise
 
