@@ -7,7 +7,8 @@ import pytest
 
 from sulq.effects.estimate import Gradient
 from sulq.effects.layout import Floats
-from sulq.effects.moments import deviations, given, repaired, unknown
+from sulq.effects.moments import given, repaired, unknown
+from sulq.effects.weight_errors import deviations
 
 ROWS, TRIALS = 3000, 25
 
@@ -34,7 +35,7 @@ def learned(point: Floats, outcome: Floats, noise: float, rng: np.random.Generat
         at = estimate.effects
         value = point.T @ (outcome - point @ at) + noise * rng.normal(size=width)
         estimate = given(estimate, second, 1.0, Gradient(at, value, np.full(width, noise**2)))
-    return estimate.effects, deviations(estimate, second, 1.0, np.eye(width))
+    return estimate.effects, deviations(estimate, second, np.eye(width))
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.9, 0.99])

@@ -6,7 +6,11 @@ import pytest
 
 import sulq
 from sulq.hypotheses.hypothesis import words
+from sulq.hypotheses.words import OPPOSITES, ends_in_words
+from sulq.queries.arithmetic import Compare
+from sulq.queries.expressions import Constant
 from sulq.queries.node import Node
+from sulq.queries.routes import Route
 
 col = sulq.col
 
@@ -28,6 +32,26 @@ col = sulq.col
 )
 def test_an_expression_is_said_in_words(expression: Node, text: str) -> None:
     assert words(expression) == text
+
+
+def test_the_ends_of_a_tree_are_said_by_the_conditions_that_lead_there() -> None:
+    schema = sulq.Schema({"a": sulq.Integer(0, 9), "town": sulq.Category(["n", "s"]), "old": sulq.Boolean()})
+    steps = ((0, 1, 2), (0,), (1, 3, 4, 5), (1,), (2, 6, 7), (0,), (1,), (2,))
+    route = Route((col("a") < 3, col("town"), col("old")), steps, 4)
+    assert ends_in_words(route, schema) == [
+        "a >= 3 or a < 3 and town is (other)",
+        "a < 3 and town is n or a < 3 and town is s and old is false",
+        "a < 3 and town is s and old is true",
+        "never",
+    ]
+    assert ends_in_words(Route((), ((0,),), 1), schema) == ["always"]
+
+
+def test_the_opposite_of_a_comparison_holds_just_where_it_fails() -> None:
+    values = sulq.open({"a": [1, 2, 3]}, {"a": sulq.Integer(0, 9)})
+    for relation, opposite in OPPOSITES.items():
+        holds, fails = (values.values(Compare(each, col("a"), Constant(2))) for each in (relation, opposite))
+        assert (holds != fails).all()
 
 
 def test_a_published_table_says_which_rows_it_is_about() -> None:

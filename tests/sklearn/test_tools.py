@@ -135,6 +135,17 @@ def test_a_perceptron_takes_categories_as_they_are() -> None:
     assert model.feature_importances_.shape == (3,) and np.mean(model.predict(X) == Y) > 0.8
 
 
+@pytest.mark.parametrize("name", ["LinearRegression", "LogisticRegression"])
+def test_coefficients_have_error_bars_of_their_own_shape(name: str) -> None:
+    promise = {"epsilon": 5, "delta": 1e-6, "bounds": (0, 10)}
+    promise |= {"target": (0, 10)} if name == "LinearRegression" else {"classes": CLASSES}
+    rows = np.random.default_rng(0).uniform(0, 10, size=(3000, 2))
+    labels = rows[:, 0] if name == "LinearRegression" else np.where(rows[:, 0] > 5, CLASSES[1], CLASSES[0])
+    model = getattr(sulq.sklearn, name)(**promise).fit(rows, labels)
+    assert model.coef_errors_.shape == model.coef_.shape and (model.coef_errors_ > 0).all()
+    assert np.allclose(model.coef_errors_.T, 1.96 * np.array(model.hypothesis_.deviations))
+
+
 def test_a_pipeline_with_columns_of_different_kinds_is_fitted_and_scored() -> None:
     half = FunctionTransformer(lambda frame: frame / 2, feature_names_out="one-to-one")
     columns = ColumnTransformer(

@@ -11,8 +11,6 @@ from sulq.effects.layout import Floats, Layout
 SMALLEST = 0.6
 """No direction has less than this part of the variance that independent attributes would give it: where two
 attributes say the same, steps are small and not wild."""
-DOUBTED = 0.02
-"""The same where errors are judged: what two attributes say alike is not known of each of them."""
 DROWNED = 0.5
 """A direction of a table is kept if it is longer than this part of what noise alone could be."""
 

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sulq.effects.association import DOUBTED, SMALLEST, second_moments
+from sulq.effects.association import SMALLEST, second_moments
 from sulq.effects.layout import Floats, Layout
 from sulq.effects.solving import solved
 
@@ -31,11 +31,6 @@ LEAST, MOST = 0.02**2, 3.0**2
 """Between these is the variance of an attribute's effects. Log-odds beyond are as good as certain."""
 STALE = 0.3
 """How much of the distance between two gradients' places counts as an error of the older one."""
-WIDEST, AGAIN = 4.0**2, 0.5
-"""For error bars, effects may vary as much as this, however much they seem to, and another step may go on by
-this part of the last one."""
-SURELY = 1.96
-"""So many standard deviations are 95 % of a bell curve."""
 REPEATS, WIDENINGS = 2, 2
 TINY = 1e-6
 """What is less than this part of a curvature is rounding."""
@@ -120,9 +115,14 @@ class Estimate:
             weights: how much a row with each value counts in the curvature.
         """
         estimate = replace(self, weights=weights)
-        return replace(estimate, curvature=estimate._curvature(SMALLEST))
+        return replace(estimate, curvature=estimate.curved(SMALLEST))
 
-    def _curvature(self, smallest: float) -> Floats:
+    def curved(self, smallest: float) -> Floats:
+        """The curvature that follows from the weights of rows, and from how attributes go together.
+
+        Args:
+            smallest: no direction has less than this part of the variance that independent attributes give.
+        """
         masses = self.counts * self.weights
         totals = [masses[part].sum() for part in self.layout.slices]
         for part, total in zip(self.layout.slices, totals, strict=True):
@@ -135,40 +135,8 @@ class Estimate:
         for _ in range(REPEATS):
             for _ in range(WIDENINGS):
                 estimate = replace(estimate, spreads=estimate._widened())
-            estimate = replace(estimate, effects=estimate._best)
+            estimate = replace(estimate, effects=estimate.best)
         return estimate
-
-    @property
-    def deviations(self) -> Floats:
-        """One standard deviation of the error of each effect, effects of an attribute being 0 on average.
-
-        Where noise hides effects, answers do not say how wide they are, and neighbouring intervals may differ
-        though they usually do not. So errors are those of effects that may be as wide as they can be at all,
-        and how far these would be from the estimate is a part of them, as is another step.
-        """
-        if not self.gradients:
-            return self._centred_roots(self._prior)
-        wider = replace(self, spreads=tuple(map(_wider, self.spreads)))
-        h = self._curvature(DOUBTED)
-        along = h @ wider._prior
-        left = wider._prior - along.T @ solved(wider._covariance(h), along)
-        shrunk = self._centred(wider._best - self.effects)
-        step = self._centred(self.effects - self.gradients[-1].at)
-        return np.asarray(np.hypot(self._centred_roots(left), AGAIN * step) + np.abs(shrunk) / SURELY)
-
-    def _centred(self, effects: Floats) -> Floats:
-        """Effects less their average over the rows, attribute by attribute."""
-        parts = [(effects[part], self.counts[part]) for part in self.layout.slices]
-        return np.concatenate([each - np.average(each, weights=counts) for each, counts in parts])
-
-    def _centred_roots(self, covariance: Floats) -> Floats:
-        """One standard deviation of each effect less the average of its attribute."""
-        variances = np.empty(self.layout.width)
-        for part in self.layout.slices:
-            mass = self.counts[part] / self.counts[part].sum()
-            centred = np.eye(len(mass)) - mass
-            variances[part] = np.diag(centred @ covariance[part, part] @ centred.T)
-        return np.asarray(np.sqrt(variances.clip(min=0.0)))
 
     @cached_property
     def _weights(self) -> Floats:
@@ -194,14 +162,19 @@ class Estimate:
         )
 
     @cached_property
-    def _prior(self) -> Floats:
+    def prior(self) -> Floats:
+        """The covariance of effects before anything is known about them."""
         prior = np.zeros_like(self.curvature)
         for spread in self.spreads:
             prior[spread.part, spread.part] += spread.variance * spread.shape
         return prior
 
-    def _covariance(self, h: Floats) -> Floats:
-        """The covariance of the target, from effects, sampling and noise together."""
+    def covariance(self, h: Floats) -> Floats:
+        """The covariance of the target, from effects, sampling and noise together.
+
+        Args:
+            h: the curvature.
+        """
         noises = np.array([gradient.variance for gradient in self.gradients])
         # What all values of two attributes add alike cannot be told apart: there H is 0, up to rounding.
         rounding = TINY * (1 + np.diag(h).mean())
@@ -209,41 +182,42 @@ class Estimate:
         spread = np.empty_like(h)
         for part in self.layout.slices:
             # Effects of different attributes vary apart.
-            spread[:, part] = h[:, part] @ self._prior[part, part]
+            spread[:, part] = h[:, part] @ self.prior[part, part]
         return np.asarray(spread @ h + error)
 
     @cached_property
     def _unlikely(self) -> Floats:
         """C⁻¹·H, C being the covariance of the target, and C⁻¹ times the target as the last column."""
         right = np.column_stack([self.curvature, self._target])
-        return solved(self._covariance(self.curvature), right)
+        return solved(self.covariance(self.curvature), right)
 
-    def _seen(self, part: slice) -> Floats:
-        """H·C⁻¹·H for the values of one attribute."""
-        return np.asarray(self.curvature[part] @ self._unlikely[:, part])
+    @cached_property
+    def _seen(self) -> dict[tuple[int, int], Floats]:
+        """H·C⁻¹·H for the values that spreads are about, by where these start and end."""
+        parts = {(spread.part.start, spread.part.stop): spread.part for spread in self.spreads}
+        return {
+            ends: np.asarray(self.curvature[part] @ self._unlikely[:, part]) for ends, part in parts.items()
+        }
 
     @cached_property
     def _pull(self) -> Floats:
         return np.asarray(self.curvature @ self._unlikely[:, -1])
 
     @property
-    def _best(self) -> Floats:
-        return np.asarray(self._prior @ self._pull)
+    def best(self) -> Floats:
+        """The most likely effects, given how far they differ."""
+        return np.asarray(self.prior @ self._pull)
 
     def _widened(self) -> tuple[Spread, ...]:
         """Spreads that explain the target better: at a fixed point they are the most likely."""
         wider = []
         for spread in self.spreads:
-            pull, seen = self._pull[spread.part], self._seen(spread.part)
+            pull, seen = self._pull[spread.part], self._seen[spread.part.start, spread.part.stop]
             measured = float(pull @ spread.shape @ pull) + BELIEF * spread.usual / spread.variance**2
             expected = float((seen * spread.shape).sum()) + BELIEF / spread.variance
             factor = np.sqrt(max(0.0, measured) / max(TINY, expected))
             wider.append(replace(spread, variance=float(np.clip(spread.variance * factor, LEAST, MOST))))
         return tuple(wider)
-
-
-def _wider(spread: Spread) -> Spread:
-    return replace(spread, variance=WIDEST)
 
 
 def start(

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sulq.effects.estimate import SHIFT, STALE, TINY, Estimate, Gradient, Spread
+from sulq.effects.estimate import SHIFT, Estimate, Gradient, Spread
 from sulq.effects.layout import Floats, Layout
-from sulq.effects.solving import solved
 
 ABOUT = 0.5
 """No variance is less than this part of what a first look showed."""
@@ -18,14 +17,8 @@ FLOOR = 1.0
 SMALLEST = 1e-4
 """No direction has less than this part of the variance that independent coordinates would give it."""
 REPEATS = 3
-AGAIN = 0.5
-"""For error bars, another step may go on by this part of the last one."""
-LARGEST, DOUBT = 64.0, 2.0
-"""No weight is larger, and no variance is less by more than so many standard deviations of noise."""
-NARROWINGS = 30
-"""How often error bars are made narrower by what they say themselves."""
-SURELY = 1.96
-"""So many standard deviations are 95 % of a bell curve."""
+LARGEST = 64.0
+"""No weight is larger."""
 USUAL, USUAL_APART = 0.05, 0.05
 """The usual variance of what a number adds, and of what a value of a category adds."""
 
@@ -134,102 +127,3 @@ def _doubted(
         replace(each, noise=each.noise + wrong * float(((effects - each.at) ** 2).sum()))
         for each in gradients
     ]
-
-
-def deviations(
-    estimate: Estimate, moments: Moments, scale: float, to: Floats, curved: bool = False
-) -> Floats:
-    """One standard deviation of what noise does to each of some sums of weights.
-
-    Exact weights w solve M·w = g. With noisy answers about M and g, M̃·w − g̃ is noise of known size,
-    whatever M is (Anderson and Rubin). That says how far off w can be, once it is known how large w is: what
-    noise in M does grows with w. So the first guess is that weights are as large as they may be at all, and
-    it is narrowed while the answers leave less. Directions that noise hides leave as much as before. What was
-    shrunk away is part of the error.
-
-    Args:
-        estimate: the estimate.
-        moments: the second moments.
-        scale: how much a row counts in the curvature.
-        to: the sums, a row of coefficients for each.
-        curved: whether the curvature changes on the way, so that gradients from further away say less.
-    """
-    noises = np.array([each.variance for each in estimate.gradients])
-    if not noises.any():
-        return np.zeros(len(to))
-    wrong, rounding = scale**2 * moments.noise, TINY * (1 + scale * np.diag(moments.matrix).mean())
-    sizes, directions = np.linalg.eigh(moments.asked)
-    surely = sizes > _longest(sizes, moments.noise)
-    h = scale * (directions * np.where(surely, sizes, 0.0)) @ directions.T
-    places = np.array([each.at for each in estimate.gradients])
-    seen = np.array([each.stretched for each in estimate.gradients]) @ (directions * surely) @ directions.T
-    prior = left = _widest(estimate, moments)
-    middle = np.zeros(len(h))
-    for _ in range(NARROWINGS):
-        outdated = STALE * curved * ((middle - places) @ h) ** 2
-        doubted = noises + outdated.mean(axis=1, keepdims=True)
-        counting = _counting(doubted.mean(axis=1), wrong, places, middle)
-        away = middle - counting @ places
-        square = float(away @ away + np.trace(left))
-        error = np.diag(counting**2 @ doubted + rounding + wrong * square)
-        gain = solved(h @ prior @ h + error, h @ prior).T
-        left, middle = prior - gain @ h @ prior, gain @ (counting @ (seen + places @ h))
-    variances = np.einsum("ij,jk,ik->i", to, left, to).clip(min=0.0)
-    # As far as the last step went, another one might go again in part.
-    step = to @ (estimate.effects - estimate.gradients[-1].at)
-    shrunk = np.abs(to @ (estimate.effects - middle))
-    return np.asarray(np.sqrt(variances + (AGAIN * step) ** 2) + shrunk / SURELY)
-
-
-def _longest(sizes: Floats, noise: float) -> float:
-    """How long a direction of second moments may seem that is nothing but noise.
-
-    Symmetric noise in k directions has none that is longer than 2√k deviations, as a rule (Wigner); k is how
-    many directions are not longer themselves.
-
-    Args:
-        sizes: how long each direction seems.
-        noise: the variance of the noise in a number.
-
-    >>> _longest(np.array([0.1, 50.0, 60.0, 70.0]), 1.0)
-    2.0
-    """
-    hidden = len(sizes)
-    while (fewer := max(1, int((sizes <= 2 * np.sqrt(noise * hidden)).sum()))) < hidden:
-        hidden = fewer
-    return float(2 * np.sqrt(noise * hidden))
-
-
-def _widest(estimate: Estimate, moments: Moments) -> Floats:
-    """The covariance of weights that are as large as they may be at all.
-
-    What a coordinate adds varies as much as the outcome, whose variance is 1. Its own variance may be as
-    small as noise lets it be, and weights are larger then.
-    """
-    prior = np.zeros_like(estimate.curvature)
-    for spread in estimate.spreads:
-        prior[spread.part, spread.part] += spread.shape
-    rows = float(moments.matrix[0, 0])
-    means = moments.asked[0] / rows
-    doubt = DOUBT * moments.noise**0.5 * (1 + 2 * np.abs(means))
-    least = (np.diag(moments.asked) - rows * means**2 - doubt).clip(min=rows / LARGEST**2)
-    numbers = [spread.part.start for spread in estimate.spreads[1:] if spread.shape.size == 1]
-    prior[numbers, numbers] = np.maximum(prior[numbers, numbers], rows / least[numbers])
-    return prior
-
-
-def _counting(noises: Floats, wrong: float, places: Floats, middle: Floats) -> Floats:
-    """How much each gradient counts, such that all together have the least error.
-
-    Args:
-        noises: the variance of the noise in each.
-        wrong: the variance of the noise in the curvature.
-        places: where each was asked for.
-        middle: about where the weights are.
-    """
-    many = len(noises)
-    system = np.ones((many + 1, many + 1))
-    system[:many, :many] = np.diag(noises + TINY) + wrong * places @ places.T
-    system[many, many] = 0.0
-    right = np.append(wrong * places @ middle, 1.0)
-    return np.asarray(np.linalg.lstsq(system, right, rcond=None)[0][:many])

@@ -22,7 +22,7 @@ from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
 from sulq.queries.vectors import vector
 
-BARS = "1.96 standard deviations of noise and sampling, not of what was smoothed away"
+BARS = "95 of 100 hold what exact answers would give"
 """What error bars say, and what not."""
 DRAWN = 12
 """How many values of a category are worth drawing."""
@@ -36,9 +36,10 @@ class AdditiveModel(Hypothesis):
 
     `predict` gives values of the label, `predict_proba` how likely each class is. Its `expression` is the
     class as a truth value or as a choice, or the number. Effects of every attribute are 0 on average over the
-    rows. Error bars are 1.96 standard deviations of what noise and sampling do to an effect, and leave out
-    what was smoothed away. Numbers are scaled such that their bounds are −1 and 1, and effects on them are in
-    that unit.
+    rows. Error bars are 1.96 standard deviations of what noise and sampling do to an effect: how far it is
+    from what the same learner makes of exact answers in the same bins. Where noise hides a value, the bar is
+    as long as effects may be at all. What was smoothed away because bins were joined is left out. Numbers are
+    scaled such that their bounds are −1 and 1, and effects on them are in that unit.
 
     Args:
         schema: what is public about the columns.

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.measures import bounds_of
+from sulq.hypotheses.words import ends_in_words, enumerated, words
 from sulq.pictures.measured import MeasuredBar, MeasuredPanel
 from sulq.pictures.stairs import Stair, StairsPanel
+from sulq.queries.attributes import looked_at
 from sulq.queries.codes import Bins
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
+from sulq.queries.routes import Route
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 
@@ -49,6 +51,8 @@ class Effect:
     @property
     def name(self) -> str:
         """What the attribute is called."""
+        if isinstance(self.code, Route):
+            return f"questions about {enumerated(sorted(looked_at(self.code)))}"
         return words(self.code.inner if isinstance(self.code, Bins) else self.code)
 
     @property
@@ -130,6 +134,8 @@ class Effect:
         return MeasuredPanel(title, tuple(sorted(bars, key=lambda bar: -abs(bar.value))))
 
     def _labels(self, schema: Schema) -> list[str]:
+        if isinstance(self.code, Route):
+            return ends_in_words(self.code, schema)
         facts = scope_of(schema).facts(self.code)
         if isinstance(facts, Code):
             return list(facts.levels or map(str, range(facts.size)))

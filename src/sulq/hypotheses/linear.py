@@ -25,7 +25,7 @@ SURELY = 1.96
 """So many standard deviations are 95 % of a bell curve."""
 DRAWN = 30
 """How many features are worth drawing."""
-BARS = "1.96 standard deviations of noise; grey: within the noise"
+BARS = "95 of 100 hold what exact answers would give; grey: within the noise"
 """What error bars say."""
 
 

@@ -23,7 +23,9 @@ class LogisticModel(Hypothesis):
     """The log-odds of a class, as a weighted sum of features; of each class, where there are more than two.
 
     `predict` gives values of the label, `predict_proba` how likely each class is. Error bars are 1.96
-    standard deviations of what noise does to a coefficient. That rows are a sample is not part of them.
+    standard deviations of what noise does to a coefficient: how far it is from what exact answers to the same
+    questions would have given, after the same first look at where values are. That rows are a sample is not
+    part of them.
 
     Args:
         schema: what is public about the columns.

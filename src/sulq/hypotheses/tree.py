@@ -16,6 +16,7 @@ from sulq.hypotheses.nodes import End as End
 from sulq.hypotheses.nodes import Split as Split
 from sulq.hypotheses.nodes import accuracy, ends_of, only_asked, pruned, shares_below, together
 from sulq.hypotheses.rates import Floats, leading
+from sulq.hypotheses.words import phrased
 from sulq.pictures import tree as pictures
 from sulq.queries.codes import Bins, Cross
 from sulq.queries.facts import Code
@@ -146,7 +147,7 @@ class Tree(Hypothesis):
         right = f"The label to expect is that of {pictures.rate(*self.accuracy)} of the rows."
         if isinstance(shown.root, End):
             return f"{about} is always {shown._said(shown.root)}, as no question made a difference. {right}"
-        asked = dict.fromkeys(shown._phrased(question)[0] for question in shown.questions)
+        asked = dict.fromkeys(phrased(question, self.schema)[0] for question in shown.questions)
         return f"{about} is told by {enumerated(list(asked))}: {len(shown.ends)} kinds of rows. {right}"
 
     @property
@@ -238,7 +239,7 @@ class Tree(Hypothesis):
                 self._said(node), node.label, node.size, node.confidence, node.error, node.drowned
             )
         question = self.questions[node.question]
-        subject, _, answers = self._phrased(question)
+        subject, _, answers = phrased(question, self.schema)
         below = [self._drawn(branch) for branch in node.branches]
         return pictures.Fork(subject, tuple(zip(answers, below, strict=True)), isinstance(question, Bins))
 
@@ -247,7 +248,7 @@ class Tree(Hypothesis):
             yield f"always {self._verdict(node)}"
             return
         question = self.questions[node.question]
-        subject, link, answers = self._phrased(question)
+        subject, link, answers = phrased(question, self.schema)
         for value, branch in zip(answers, node.branches, strict=True):
             answer = f"{subject}{link}{value}"
             if isinstance(branch, End):
@@ -264,17 +265,6 @@ class Tree(Hypothesis):
     def _said(self, end: End) -> str:
         value = self.values[end.label]
         return str(value).lower() if isinstance(value, bool) else value
-
-    def _phrased(self, question: Node) -> tuple[str, str, list[str]]:
-        """What is asked about, the word that links it with an answer, and the answers, as people say them."""
-        scope = scope_of(self.schema)
-        facts = scope.facts(question)
-        subject = words(question.inner if isinstance(question, Bins) else question)
-        if isinstance(facts, Code):
-            return subject, " " if isinstance(question, Bins) else " is ", list(facts.levels or ())
-        if facts.flag:
-            return subject, " is ", ["false", "true"]
-        return subject, " is ", list(scope.code(question).levels or ())
 
     @property
     def _labels(self) -> Code:

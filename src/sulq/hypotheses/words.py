@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sulq.queries.arithmetic import Add, And, Compare, Multiply, Not, Or
+from sulq.queries.codes import Bins
 from sulq.queries.date_parts import DatePart, YearsAt
 from sulq.queries.expressions import Column, Constant, Known
+from sulq.queries.facts import Code
 from sulq.queries.node import Node
+from sulq.queries.routes import Route
+from sulq.queries.scope import scope_of
+from sulq.schema import Schema
 
 SIGNS: dict[type[Node], str] = {Add: "+", Multiply: "*", And: "and", Or: "or"}
+OPPOSITES = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 
 def enumerated(names: Sequence[object]) -> str:
@@ -61,3 +67,51 @@ def _part(expression: Node, of: Node) -> str:
     bare = isinstance(of, And | Or | Not) and isinstance(expression, Add | Multiply)
     tight = isinstance(of, And | Or) and isinstance(expression, Compare)
     return f"({words(expression)})" if loose and not bare and not tight else words(expression)
+
+
+def phrased(question: Node, schema: Schema) -> tuple[str, str, list[str]]:
+    """What is asked about, the word that links it with an answer, and the answers, as people say them.
+
+    Args:
+        question: a choice with few values.
+        schema: what is public about the columns.
+
+    >>> from sulq.schema import Boolean
+    >>> phrased(Column("old"), Schema({"old": Boolean()}))
+    ('old', ' is ', ['false', 'true'])
+    """
+    scope = scope_of(schema)
+    facts = scope.facts(question)
+    subject = words(question.inner if isinstance(question, Bins) else question)
+    if isinstance(facts, Code):
+        return subject, " " if isinstance(question, Bins) else " is ", list(facts.levels or ())
+    if facts.flag:
+        return subject, " is ", ["false", "true"]
+    return subject, " is ", list(scope.code(question).levels or ())
+
+
+def ends_in_words(route: Route, schema: Schema) -> list[str]:
+    """For every code at the end of a route, the conditions that lead there.
+
+    Args:
+        route: a public tree.
+        schema: what is public about the columns.
+
+    >>> from sulq.schema import Boolean, Integer
+    >>> route = Route((Column("old"), Column("age") < 9), ((0, 1, 2), (0,), (1, 3, 4), (1,), (2,)), 3)
+    >>> ends_in_words(route, Schema({"old": Boolean(), "age": Integer(0, 99)}))
+    ['old is false', 'old is true and age >= 9', 'old is true and age < 9']
+    """
+    ways: list[list[str]] = [[] for _ in range(route.size)]
+    for code, values in route.ways():
+        conditions = [_answered(route.attributes[place], value, schema) for place, value in values.items()]
+        ways[code].append(" and ".join(conditions) or "always")
+    return [" or ".join(way) or "never" for way in ways]
+
+
+def _answered(question: Node, value: int, schema: Schema) -> str:
+    if isinstance(question, Compare):
+        relation = question.relation if value else OPPOSITES[question.relation]
+        return f"{words(question.left)} {relation} {words(question.right)}"
+    subject, link, answers = phrased(question, schema)
+    return f"{subject}{link}{answers[value]}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.effects.bars import SURELY
 from sulq.learners.linear import LinearRegression as Linear
 from sulq.learners.logistic import LogisticRegression as Logistic
 from sulq.learners.naive_bayes import NaiveBayes as Bayes
@@ -27,6 +28,11 @@ class Coefficients(Estimator):
     def coef_(self) -> NDArray[np.float64]:
         """The coefficients in the units of the columns; of more than two classes, a row for each."""
         return np.array(self.hypothesis_.coefficients, dtype=np.float64).T
+
+    @property
+    def coef_errors_(self) -> NDArray[np.float64]:
+        """How far the error bar of each coefficient reaches to either side: 1.96 deviations of its error."""
+        return SURELY * np.array(self.hypothesis_.deviations, dtype=np.float64).T
 
     @property
     def intercept_(self) -> Any:
@@ -52,6 +58,8 @@ class LinearRegression(Coefficients, NumberEstimator):
     >>> model = LinearRegression(epsilon=1, delta=1e-6, target=(0, 10), bounds=(0, 10))
     >>> low, high = model.fit(people, people[:, 0]).predict([[2, 5], [8, 5]])
     >>> bool(abs(low - 2) < 1 and abs(high - 8) < 1), model.coef_.shape
+    (True, (2,))
+    >>> bool((model.coef_errors_ > 0).all()), model.coef_errors_.shape
     (True, (2,))
     """
 

@@ -30,13 +30,13 @@ class Classifier(ClassEstimator):
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> people = rng.uniform([0, 0], [100, 50_000], size=(5000, 2))
+    >>> people = rng.uniform([0, 0], [100, 50_000], size=(20_000, 2))
     >>> retired = np.where(people[:, 0] > 62.5, "yes", "no")
     >>> model = Classifier(epsilon=1, bounds=[(0, 100), (0, 50_000)], classes=["no", "yes"])
     >>> model.fit(people, retired).predict([[30, 1000], [90, 1000]])
     array(['no', 'yes'], dtype='<U3')
     >>> model.chosen_.partition(",")[0]
-    'an additive model'
+    'an additive model with a small tree'
     """
 
     def __init__(

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sulq.effects.effect_errors import deviations
 from sulq.effects.estimate import Estimate
 from sulq.effects.layout import Floats
 from sulq.hypotheses.additive import AdditiveModel
@@ -63,7 +64,7 @@ def centred(sums: LabelSums, estimates: list[Estimate]) -> tuple[Floats, Floats]
     added = np.stack([each.effects for each in estimates], axis=1)
     for part in sums.layout.slices:
         added[part] -= np.average(added[part], axis=0, weights=sums.counts[part])
-    return added, np.stack([each.deviations for each in estimates], axis=1)
+    return added, np.stack([deviations(each) for each in estimates], axis=1)
 
 
 def _log_odds(sums: LabelSums) -> Floats:
@@ -103,14 +104,14 @@ def _published(
         wider: by how much their own deviations are multiplied.
     """
     added = unit * np.stack([each.effects for each in estimates], axis=1)
-    deviations = wider * np.stack([each.deviations for each in estimates], axis=1)
+    offs = wider * np.stack([deviations(each) for each in estimates], axis=1)
     intercept, effects = base.copy(), []
     for feature, part in zip(sums.features, sums.layout.slices, strict=True):
         middle = np.average(added[part], axis=0, weights=sums.counts[part])
         intercept += middle
         shares = tuple((sums.counts[part] / sums.facts.positive.total).tolist())
         code = sums.facts.columns[feature].code
-        effects.append(Effect(code, shares, _rows(added[part] - middle), _rows(deviations[part])))
+        effects.append(Effect(code, shares, _rows(added[part] - middle), _rows(offs[part])))
     target = sums.target
     return AdditiveModel(target.schema, None, target.label, tuple(intercept.tolist()), tuple(effects))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sulq.effects.effect_errors import deviations
 from sulq.effects.estimate import Estimate, Spread
 from sulq.effects.layout import Floats
 from sulq.errors import QueryError
@@ -60,7 +61,7 @@ def _published(sums: LabelSums, estimate: Estimate, wider: float) -> LinearModel
     features: list[Node] = []
     slopes: list[float] = []
     errors: list[float] = []
-    added, off = sums.deviation * estimate.effects, wider * sums.deviation * estimate.deviations
+    added, off = sums.deviation * estimate.effects, wider * sums.deviation * deviations(estimate)
     intercept, facts = sums.average, sums.facts
     for feature, part in zip(sums.features, sums.layout.slices, strict=True):
         middle = float(np.average(added[part], weights=sums.counts[part]))

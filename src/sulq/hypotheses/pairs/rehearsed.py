@@ -17,12 +17,15 @@ from sulq.talk.laws import Exactly
 
 TIMES = 3
 """How often noise is added again."""
+LEAST = 1.2
+"""Deviations are multiplied by so much at least: three rehearsals say little, and know only tables that were
+made smooth. Without it, 91 to 93 % of error bars of effects on a number were held at ε = 1."""
 Fit = Callable[[PairsFacts], tuple[Floats, Floats]]
 """Makes a model: its effects, and their deviations as the model itself says."""
 
 
 def stretch(facts: PairsFacts, fit: Fit) -> float:
-    """By how much a model's own deviations are to be multiplied, at least 1.
+    """By how much a model's own deviations are to be multiplied: at least by `LEAST`, and by 1 without noise.
 
     Args:
         facts: what the release says.
@@ -36,7 +39,7 @@ def stretch(facts: PairsFacts, fit: Fit) -> float:
     for _ in range(TIMES):
         effects, deviations = fit(_again(facts, generator))
         squares.append(((effects - truth) / deviations.clip(min=1e-12)) ** 2)
-    return max(1.0, float(np.sqrt(np.mean(squares))))
+    return max(LEAST, float(np.sqrt(np.mean(squares))))
 
 
 def _again(facts: PairsFacts, generator: np.random.Generator | None) -> PairsFacts:
