@@ -11,9 +11,11 @@ import pytest
 
 import sulq
 from sulq.classes.pick import Pick
+from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.tree import End, Tree
-from sulq.learners.classifier import TableFacts
-from sulq.learners.selection import conditions_of, counted, positive, selected
+from sulq.learners.classifier import first_look
+from sulq.learners.selection import CHOICE, conditions_of, counted, positive, selected, selected_effects
+from sulq.learners.table_facts import TableFacts
 from sulq.queries.choose import Choice
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Noise
@@ -34,6 +36,17 @@ def people(rows: int, seed: int = 0) -> sulq.Source:
     return sulq.open({"x": x, "z": rng.random(rows), "town": town, "y": x >= 60}, SCHEMA)
 
 
+WORDS = {
+    "majority": "most frequent",
+    "selection": "choice",
+    "effects": "few chosen columns",
+    "tree": "decision tree",
+    "additive": "additive model",
+    "rule and additive": "with a chosen rule",
+    "tree and additive": "with a small tree",
+}
+
+
 @pytest.mark.parametrize(
     ("rows", "others", "columns", "classes", "kinds", "choosable", "way"),
     [
@@ -41,12 +54,21 @@ def people(rows: int, seed: int = 0) -> sulq.Source:
         (2000, 2, 5, 2, "numbers", True, "majority"),
         (300, 140, 5, 2, "numbers", True, "selection"),
         (300, 140, 5, 2, "numbers", False, "tree"),
+        (900, 440, 5, 2, "numbers", True, "effects"),
+        (6000, 2900, 40, 2, "numbers", True, "tree"),
         (2000, 300, 5, 2, "numbers", True, "tree"),
+        (100, 50, 5, 2, "categories", True, "selection"),
         (600, 300, 5, 2, "categories", True, "tree"),
-        (4000, 2000, 3, 2, "numbers", True, "additive"),
-        (4000, 2000, 3, 5, "numbers", True, "tree"),
+        (3000, 1500, 3, 2, "numbers", True, "rule and additive"),
+        (4000, 2000, 3, 2, "numbers", True, "rule and additive"),
+        (16_000, 8000, 12, 2, "numbers", True, "additive"),
+        (16_000, 8000, 11, 2, "numbers", True, "rule and additive"),
+        (3000, 1500, 3, 2, "numbers", False, "additive"),
+        (4000, 2000, 3, 5, "numbers", False, "tree"),
         (4000, 2000, 3, 2, "categories", True, "tree"),
-        (20_000, 9000, 3, 2, "categories", True, "additive"),
+        (20_000, 9000, 3, 2, "categories", True, "tree and additive"),
+        (20_000, 9000, 3, 2, "numbers", True, "tree and additive"),
+        (20_000, 9000, 3, 2, "numbers", False, "tree and additive"),
     ],
 )
 def test_rows_columns_classes_and_noise_decide(
@@ -54,13 +76,29 @@ def test_rows_columns_classes_and_noise_decide(
 ) -> None:
     table = TableFacts(rows, others, 3.0, 1.0, columns, classes, kinds, choosable)
     assert table.way == way
-    words = {"majority": "most frequent", "selection": "choice", "tree": "tree", "additive": "additive"}
-    assert words[way] in table.why.partition("because")[0]
+    assert WORDS[way] in table.why.partition("because")[0]
 
 
-def test_of_columns_that_share_gaussian_noise_more_are_affordable() -> None:
-    ways = [TableFacts(4000, 2000, 3.0, power, 36, 2, "numbers", True).way for power in (1.0, 0.5)]
-    assert ways == ["tree", "additive"]
+@pytest.mark.parametrize(
+    ("rows", "columns", "way"),
+    [
+        (120, 30, "selection"),
+        (150, 30, "effects"),
+        (450, 30, "rule and additive"),
+        (800, 30, "additive"),
+        (3600, 30, "tree and additive"),
+    ],
+)
+def test_under_epsilon_and_delta_an_additive_model_pays_with_less(rows: int, columns: int, way: str) -> None:
+    assert TableFacts(rows, rows / 2, 3.0, 0.5, columns, 2, "numbers", True).way == way
+
+
+def test_rows_that_noise_may_hide_are_not_given_up() -> None:
+    """Of 10 rows that may be 100, more is asked for; of 10 that are 10, nothing is."""
+    ways = [TableFacts(10, 90, 3.0, 0.5, 5, 2, "numbers", True, off).way for off in (90.0, 0.0)]
+    assert ways == ["selection", "majority"]
+    told = TableFacts(10, 90, 3.0, 0.5, 5, 2, "numbers", True, 90.0).why
+    assert "because 10 ± 90 rows" in told
 
 
 def noisy(counts: list[float], scale: int) -> Answer:
@@ -72,8 +110,12 @@ def noisy(counts: list[float], scale: int) -> Answer:
     [
         ([180.0, 120.0], 40, "pick"),
         ([180.0, 120.0], 2000, "count"),
-        ([1500.0, 1500.0], 1, "total"),
+        ([1500.0, 1500.0], 300, "pick"),
+        ([1500.0, 1500.0], 100, "pick"),
         ([3000.0, 40.0], 60, "choice"),
+        ([1500.0, 1500.0], 1, "choice"),
+        ([1500.0, 1500.0], 60, "pick"),
+        ([3000.0, 600.0], 20, "tables"),
     ],
 )
 def test_what_the_first_count_says_decides_what_is_asked_next(
@@ -90,6 +132,18 @@ def test_what_the_first_count_says_decides_what_is_asked_next(
         assert isinstance(asked.queries[0], kinds[asks])
     else:
         assert len(asked.queries) == (1 if asks == "count" else 1 + 3)
+
+
+def test_labels_are_counted_once_more_if_noise_hides_how_many_rows_there_are() -> None:
+    """The number of rows is not public: both answers are noise, and only the second has less of it."""
+    rounds = sulq.Classifier("y").rounds(SCHEMA)
+    assert next(rounds).share == Fraction(1, 50)
+    again = rounds.send([noisy([100.0, 90.0], 500), noisy([200.0], 5000)])
+    assert again.share == Fraction(2, 25)
+    assert [query.form for query in again.queries] == [query.form for query in first_look(col("y"))]
+    asked = rounds.send([noisy([180.0, 170.0], 20), noisy([350.0], 200)])
+    assert isinstance(asked.queries[0], Pick)
+    assert asked.share == Fraction(9, 10) * CHOICE
 
 
 def test_counts_of_labels_that_were_flipped_have_noise_of_vectors_and_allow_a_choice_all_the_same() -> None:
@@ -138,6 +192,30 @@ def test_whoever_answers_is_asked_what_they_can_answer(answers: str) -> None:
     assert again.origin == model.origin
 
 
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+def test_an_additive_model_sees_what_goes_together_by_a_tree_beside_its_columns(kind: str) -> None:
+    """One column says which of two others counts, so effects that add up cannot say it. Noise is nothing."""
+    rng = np.random.default_rng(3)
+    a, b, c = rng.integers(0, 4, (3, 4000))
+    y = np.where(a < 2, b < 2, c < 2)
+    if kind == "numbers":
+        rows: dict[str, Any] = {"a": a, "b": b, "c": c, "y": y}
+        kinds: dict[str, Any] = dict.fromkeys("abc", sulq.Integer(0, 3))
+    else:
+        rows = {"a": a.astype(str), "b": b.astype(str), "c": c.astype(str), "y": y}
+        kinds = dict.fromkeys("abc", sulq.Category(list("0123")))
+    source = sulq.open(rows, kinds | {"y": sulq.Boolean()})
+    model = sulq.Classifier("y").learn(source.curator(epsilon=SURE))
+    assert isinstance(model, AdditiveModel)
+    assert model.origin is not None
+    assert (model.origin.chosen or "").startswith("an additive model with a small tree")
+    assert np.mean(model.predict(rows) == y) > 0.99
+    assert np.mean(sulq.Additive("y").learn(source.exact()).predict(rows) == y) < 0.8
+    assert "questions about a, b and c: " in model.describe()
+    assert "questions about" in model.picture()
+    assert sulq.Hypothesis.from_json(model.to_json()).predict(rows).tolist() == model.predict(rows).tolist()
+
+
 class Selecting(sulq.Learner[Tree]):
     """The choice of conditions by itself."""
 
@@ -158,6 +236,55 @@ def test_the_conditions_that_tell_two_classes_apart_are_chosen(settings: dict[st
         True,
     ]
     assert Selecting().learn(people(1200).exact()).accuracy == (1.0, 0.0)
+
+
+EDGES: dict[str, list[float]] = {"x": [20, 40, 60, 80], "z": [0.25, 0.5]}
+
+
+class SelectingEffects(sulq.Learner[sulq.Hypothesis]):
+    """The choice of conditions, and the effects of their columns."""
+
+    share = 1
+
+    def __init__(self, every: bool = False, edges: dict[str, list[float]] = EDGES) -> None:
+        self.every, self.edges = every, edges
+
+    def rounds(self, schema: sulq.Schema) -> Any:
+        return selected_effects(schema, col("both"), None, self.edges, Fraction(1), self.every)
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_conditions_that_were_chosen_are_an_attribute_beside_the_columns(every: bool) -> None:
+    """At this ε the conditions that are always right are chosen, and noise changes no effect."""
+    rng = np.random.default_rng(1)
+    x, z = rng.integers(0, 100, 2000), rng.random(2000)
+    rows = {"x": x, "z": z, "town": rng.choice(["n", "s"], 2000), "both": (x >= 60) & (z < 0.5)}
+    kinds = {name: SCHEMA[name] for name in ("x", "z", "town")} | {"both": sulq.Boolean()}
+    source = sulq.open(rows, kinds)
+    model = SelectingEffects(every).learn(source.curator(epsilon=SURE))
+    assert isinstance(model, AdditiveModel)
+    names = {effect.name for effect in model.effects}
+    assert names == {"x", "z", "x >= 60 and z < 0.5"} | ({"town"} if every else set())
+    assert np.mean(model.predict(rows) == rows["both"]) > 0.99
+    likely = model.predict_proba(rows)[:, 1]
+    assert likely[rows["both"]].min() > likely[~rows["both"]].max()
+
+
+def test_a_condition_that_is_a_column_is_no_attribute_beside_it() -> None:
+    rows = {"a": [True, False] * 200, "b": [True, True, False, False] * 100, "both": [True, False] * 200}
+    source = sulq.open(rows, dict.fromkeys(rows, sulq.Boolean()))
+    model = SelectingEffects(edges={}).learn(source.exact())
+    assert isinstance(model, AdditiveModel)
+    assert [effect.name for effect in model.effects] == ["a"]
+
+
+def test_where_no_condition_is_better_than_none_the_labels_are_counted() -> None:
+    """All labels are the same, so "always" errs as seldom as anything, and it is the first of its like."""
+    rows = {"a": [True, False] * 150, "both": [True] * 300}
+    source = sulq.open(rows, dict.fromkeys(rows, sulq.Boolean()))
+    model = SelectingEffects(edges={}).learn(source.exact())
+    assert isinstance(model, Tree)
+    assert model.predict({"a": [True, False]}).tolist() == [True, True]
 
 
 def test_conditions_are_those_of_a_conjunction_or_of_its_opposite() -> None:

@@ -131,15 +131,28 @@ def test_at_epsilon_1_the_components_have_nine_tenths_of_the_best_variance(peopl
 def norm_of(people: sulq.Source, epsilon: float) -> float:
     """The norm that rows are shortened to by default."""
     asked, curator = PCA(2).rounds(people.schema), people.curator(epsilon=epsilon)
-    lengths = asked.send(curator.ask(next(asked)))
-    [products, _] = asked.send(curator.ask(lengths)).queries
+    round_ = asked.send(curator.ask(next(asked)))
+    if len(round_.queries) == 1:  # how far rows are from the mean
+        round_ = asked.send(curator.ask(round_))
+    products, _ = round_.queries
     return float(sulq.Round([products]).sensitivity(people.schema, order=2) / 2**0.5) ** 0.5
 
 
 def test_the_norm_is_the_shorter_the_larger_the_noise(people):
-    # Where noise hides how long rows are, half the length of a uniform row, √(6/12); and none is longer than 2√6.
-    assert norm_of(people, 0.001) == pytest.approx(0.5**0.5, rel=0.01)
+    # Where noise would hide how long rows are, √6/50; and none is longer than 2√6.
+    assert norm_of(people, 0.001) == pytest.approx(6**0.5 / 50, rel=0.01)
     assert norm_of(people, 0.05) < norm_of(people, 10**5) <= 2 * 6**0.5 * 1.01
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "counted"), [(0.001, None, False), (0.001, 1e-6, False), (10, None, True)]
+)
+def test_lengths_of_rows_are_counted_where_noise_leaves_them_to_be_seen(people, epsilon, delta, counted):
+    # The noise of the first round decides, and that is public. All of the budget is spent either way.
+    curator = people.curator(epsilon=epsilon, delta=delta)
+    PCA(2).learn(curator)
+    assert curator.rounds == (3 if counted else 2)
+    assert curator.remaining == 0
 
 
 def narrow(rows: int) -> sulq.Source:

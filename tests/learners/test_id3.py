@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,8 @@ import sulq
 from sulq.errors import QueryError, SchemaError
 from sulq.hypotheses.tree import End, Split, Tree
 from sulq.learners.id3 import ID3
-from sulq.learners.levels import needed
 from sulq.queries.reading import parse
 from sulq.queries.routes import Route
-from sulq.talk.answers import Answer
-from sulq.talk.laws import Noise
 from tests.effort import examples, runs
 
 CAR = Path(__file__).parents[3] / "shared" / "data" / "car.csv.gz"
@@ -334,63 +331,6 @@ def test_nothing_is_asked_whose_answer_follows_from_what_was_asked() -> None:
         largest = max(largest, len(ages))
         assert all(low < high for low, high in ages)
     assert largest > 4
-
-
-MANY = sulq.Schema(
-    {f"x{i}": sulq.Boolean() for i in range(16)} | {"y": sulq.Category(["n", "u", "v"], missing="n")}
-)
-
-
-def test_of_many_columns_one_is_asked_about_and_then_a_pair_in_each_of_its_nodes() -> None:
-    """Neither of the pair changes a majority without the other."""
-    bits = np.random.default_rng(0).random((8_000, 16)) < 0.5
-    kinds = np.where(~bits[:, 0], "n", np.where(bits[:, 3] ^ bits[:, 7], "u", "v"))
-    rows = {f"x{i}": bits[:, i] for i in range(16)} | {"y": kinds}
-    people = sulq.open(rows, MANY)
-    # 2,000 rows are won or lost by each choice, and 1,000 lie at each end: a miss has a chance below 1e-9.
-    for oracle in (people.exact(), people.curator(epsilon=2)):
-        assert (ID3("y").learn(oracle).predict(rows) == kinds).all()
-
-
-def noise(family: Literal["laplace", "gaussian"], rarely: float) -> Noise:
-    """Three numbers with noise, each of which is this far off once in 10,000 times."""
-    unscaled = Noise(family, Fraction(2**30), Fraction(1), 3)
-    return unscaled.times(rarely / unscaled.each(1e-4))
-
-
-@pytest.mark.parametrize(("radius", "share"), [(10.0, "1/50"), (1000.0, "2/25")])
-def test_the_first_choice_takes_what_the_rows_ask_for(radius: float, share: str) -> None:
-    asked = ID3("y").rounds(MANY)
-    assert next(asked).share == Fraction(1, 50)
-    counts = Answer(np.array([3000.0, 600.0, 400.0]), noise("laplace", radius))
-    assert asked.send([counts, Answer(4000.0)]).share == Fraction(share)
-    where = Answer(0)
-    after = asked.send([where])
-    assert after.share == Fraction(19, 50) - Fraction(share)
-
-
-@pytest.mark.parametrize(
-    ("radius", "shares"), [(1000.0, ["2/25", "3/10"]), (1e4, ["19/50", "3/5"]), (1e6, ["49/50"])]
-)
-def test_a_tree_has_no_more_ends_than_leave_the_most_frequent_label_certain(
-    radius: float, shares: list[str]
-) -> None:
-    """Of three questions, of one, or of none: then all of the budget counts the labels."""
-    asked = ID3("y").rounds(MANY)
-    next(asked)
-    counts = Answer(np.array([3000.0, 600.0, 400.0]), noise("laplace", radius))
-    round_ = asked.send([counts, Answer(4000.0)])
-    for share in shares:
-        assert round_.share == Fraction(share)
-        round_ = asked.send([Answer(0)]) if share != shares[-1] else round_
-    assert len(shares) > 1 or round_.queries[0].statistic == "count"
-
-
-def test_what_a_choice_needs_follows_from_how_noise_does_from_a_share() -> None:
-    """4 times the noise of 2,000 is 8 times 1,000 rows: so many shares for Laplace noise, 64 for Gaussian."""
-    counts = np.array([3000.0, 600.0, 400.0])
-    laplace, gaussian = (Answer(counts, noise(family, 2000)) for family in ("laplace", "gaussian"))
-    assert [float(needed(answer, again=4)) for answer in (laplace, gaussian)] == pytest.approx([8, 64])
 
 
 def test_a_number_that_is_crowded_near_zero_is_cut_there() -> None:

@@ -248,11 +248,14 @@ def test_numbers_in_a_small_part_of_their_bounds_are_told_apart():
 
 
 def test_how_many_rounds_there_are_follows_from_rows_and_budget():
+    """More than 9 rounds at ε = 0.5 with a chance of 10^-12: counts of both labels would be off by 350 or more.
+
+    Their noise has a scale of 27. No halfspace tells every second row from the others, so none ends the rounds.
+    """
     table, schema = towns(3000)
-    people = sulq.open(table, schema)
-    # How much noise there is is public; the rarer label has 1,500 rows, give or take tens.
+    people = sulq.open(table | {"sick": np.arange(3000) % 2 == 0}, schema)
     rounds = [Perceptron("sick").learn(people.curator(epsilon=e)).origin.rounds for e in ("0.5", 10**4)]
-    assert rounds[0] <= 4 and rounds[1] == 17
+    assert rounds[0] <= 9 and rounds[1] == 17
     assert Perceptron("sick").most_numbers(schema) >= 17 * 2
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from sulq.effects import effect_errors
 from sulq.effects.association import beyond_independence
 from sulq.effects.estimate import Estimate, Gradient, start
 from sulq.effects.layout import Floats
@@ -193,7 +194,14 @@ class Fit:
     def hypothesis(self, schema: Schema, label: Node) -> AdditiveModel:
         """The model as it is published: effects of an attribute are 0 on average."""
         added, base, effects = self.added, self.base.copy(), []
-        deviations = np.stack([estimate.deviations for estimate in self.estimates], axis=1)
+        classes = self.response.target.classes is not None
+        deviations = np.stack(
+            [
+                effect_errors.deviations(estimate, self.look.doubts, float(start) if classes else None)
+                for estimate, start in zip(self.estimates, self.base, strict=True)
+            ],
+            axis=1,
+        )
         for each, part in zip(self.look.attributes, self.look.layout.slices, strict=True):
             middle = _on_grid(np.average(added[part], axis=0, weights=self.look.counts[part]))
             base += middle

@@ -63,11 +63,11 @@ class Attribute:
         if not self.ordered:
             return np.arange(self.size)
         groups, group, rows = [], 0, 0.0
-        for number in counts:
+        for number in counts.tolist():
             if rows >= enough:
                 group, rows = group + 1, 0.0
             groups.append(group)
-            rows += max(0.0, float(number))
+            rows += max(0.0, number)
         if group and rows < enough:
             groups = [min(each, group - 1) for each in groups]
         return np.array(groups)

@@ -14,7 +14,7 @@ from sulq.hypotheses.components import Components, point
 from sulq.learners.coordinates import value
 from sulq.learners.estimates import ROUND, Floats, shrunk
 from sulq.learners.learner import LATER, Learner
-from sulq.learners.row_lengths import RowLengths, clear
+from sulq.learners.row_lengths import RowLengths, clear, worth_counting
 from sulq.numbers import Numeric, rational, truth, whole
 from sulq.queries.attributes import feature_names, in_hands, side_by_side
 from sulq.queries.node import Node
@@ -33,6 +33,8 @@ COUNT_WEIGHT = Fraction(1, 10)
 """The count only scales the variances, so where it has to be paid for it gets a small part of the budget."""
 LENGTHS = Fraction(1, 20)
 """The part of what the mean leaves for a histogram of how far rows are from it."""
+SHORT = 1 / 50
+"""Where noise would hide how far rows are, they are shortened to this times √d. Nearly all are longer."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,8 @@ class PCA(Learner[Components]):
             values of their differences is kept below 4/5·√d times it. By default a round between the two,
             with a twentieth of what the mean leaves, counts how far rows are from the mean. The norm is then
             the one at which noise and shortened rows do the least harm together; without noise no row is
-            shortened. Where noise hides how far rows are, the norm is √(d/12), half the length of a row that
-            is uniform over its public intervals, since most columns keep to a part of theirs.
+            shortened. Where noise would hide how far rows are, nothing is spent on that and the norm is
+            √d/50: then rows nearly all have the same length, and directions matter alone.
         share: the part of the budget to spend.
         mean_share: the part of `share` that the first round gets.
 
@@ -126,12 +128,14 @@ class PCA(Learner[Components]):
             # proportion to the norm and to the length that rows have, whatever the noise is.
             norm = math.sqrt(len(names) / 5)
         elif norm is None:
-            part, second = second * LENGTHS, second * (1 - LENGTHS)
-            lengths = RowLengths(4.0 * len(names))
-            counts = yield Round([lengths.question(features(*names) - vector(*centre))], part)
-            power = float(sums.law.power)
-            noise *= float(first / second) ** power * _growth(len(names), power)
-            norm = _affordable(lengths, counts[0], max(1.0, rows.value), noise, len(names))
+            norm, part, power = SHORT * math.sqrt(len(names)), second * LENGTHS, float(sums.law.power)
+            # The sum of d features has d times the noise of a count, and with Gaussian noise √d times.
+            if worth_counting(noise * float(first / part / len(names)) ** power):
+                second -= part
+                lengths = RowLengths(4.0 * len(names))
+                [counts] = yield Round([lengths.question(features(*names) - vector(*centre))], part)
+                noise *= float(first / second) ** power * _growth(len(names), power)
+                norm = _affordable(lengths, counts, max(1.0, rows.value), noise, norm)
         row = side_by_side([_centred(hand, centre, names, norm * part) for hand, part in _parts(hands)])
         answers = yield Round(_moments(row), second)
         return _top(self.components, schema, names, centre, answers)
@@ -187,7 +191,7 @@ def _mean(sums: Answer, rows: Answer) -> tuple[list[float], float]:
     return [round(coordinate * MEAN_STEPS) / MEAN_STEPS for coordinate in mean.tolist()], noise
 
 
-def _affordable(lengths: RowLengths, answer: Answer, rows: float, noise: float, d: int) -> float:
+def _affordable(lengths: RowLengths, answer: Answer, rows: float, noise: float, short: float) -> float:
     """To which norm to shorten rows.
 
     Args:
@@ -195,10 +199,10 @@ def _affordable(lengths: RowLengths, answer: Answer, rows: float, noise: float, 
         answer: how many rows are in each of them.
         rows: how many rows there are.
         noise: by how much noise lengthens a direction of the products' average, for rows of length 1.
-        d: how many columns there are.
+        short: the norm where the answer does not say it.
     """
     counts, off = value(answer), float(np.max(answer.deviation))
-    return lengths.best(counts, off, noise * rows) if clear(off, rows) else math.sqrt(d / 12)
+    return lengths.best(counts, off, noise * rows) if clear(off / rows) else short
 
 
 def _growth(d: int, power: float) -> float:

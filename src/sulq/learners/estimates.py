@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sulq.talk.answers import Answer
+from sulq.talk.laws import Within
 
 Floats = NDArray[np.float64]
 
@@ -59,5 +61,13 @@ def rarely_off(answer: Answer) -> float:
 
 
 def usually_off(answer: Answer) -> float:
-    """About one standard deviation of a single number of an answer."""
-    return rarely_off(answer) * SPREAD
+    """About one standard deviation of a single number of an answer.
+
+    An adversary, who has no chance in it, may always be as far off as is allowed.
+    """
+    return float(answer.law.tolerance) if isinstance(answer.law, Within) else rarely_off(answer) * SPREAD
+
+
+def certainly(counts: Answer) -> float:
+    """How many rows there are at least, by counts of sets that share none, but for one standard deviation."""
+    return float(np.sum(counts.value) - np.max(counts.deviation) * math.sqrt(np.size(counts.value)))

@@ -21,8 +21,10 @@ from sulq.schema import Schema
 Counts = NDArray[np.float64]
 
 NOISY = 3.0
-"""Noise counts for so many times as much as chance where a label must lead to displace that of the node
-above: of all the ends that noise could turn, most are right as they are."""
+"""How many times as much as chance noise counts for, at most, where a label must lead to displace that of the
+node above. It is as much where all rows of that node have its label: of the ends that noise could turn, most
+are right as they are. It is once where two labels are as frequent there: then noise turns no more ends from
+right to wrong than from wrong to right."""
 
 
 class Draft:
@@ -168,8 +170,9 @@ class Draft:
     ) -> Tree:
         """The finished tree, with all that was counted.
 
-        Going down, a node takes its parent's label unless another leads by more than the noise. Only answers
-        are looked at, so this costs nothing.
+        Going down, a node takes its parent's label unless another leads by more than the noise; by so much
+        the more, the further the parent's label is ahead there. Only answers are looked at, so this costs
+        nothing.
 
         Args:
             schema: what is public about the columns.
@@ -182,24 +185,32 @@ class Draft:
         sums = _summed(table, self._children)
         ends = _summed(dict.fromkeys(table, np.ones(1)), self._children)
 
-        def finished(node: int, above: int) -> Split | End:
+        def finished(node: int, above: int, around: Counts) -> Split | End:
             counts, question = sums[node], self._question[node]
             best = int(counts[:known].argmax())
             lead = counts[best] - counts[above]
-            spread = math.sqrt(
-                max(0.0, counts[best] + counts[above]) + 2 * float(ends[node][0]) * (NOISY * deviation) ** 2
-            )
+            noise = (1 + (NOISY - 1) * _ahead(around[:known], above, best)) * deviation
+            chance = max(0.0, counts[best] + counts[above])
+            spread = math.sqrt(chance + 2 * float(ends[node][0]) * noise**2)
             majority = best if lead > prune * spread else above
             if question is None:
                 return End(majority, tuple(counts.tolist()), deviation)
-            return Split(place[question], tuple(finished(child, majority) for child in self._children[node]))
+            return Split(
+                place[question], tuple(finished(child, majority, counts) for child in self._children[node])
+            )
 
         asked = sorted({question for question in self._question if question is not None})
         place = {question: i for i, question in enumerate(asked)}
         # Noise may count more rows of `(other)` than of two declared values: it is told of none.
         known = len(Target(schema, label).classes or ())
-        root = finished(0, int(sums[0][:known].argmax()))
+        root = finished(0, int(sums[0][:known].argmax()), sums[0])
         return Tree(schema, None, label, tuple(self.questions[q] for q in asked), root)
+
+
+def _ahead(counts: Counts, label: int, other: int) -> float:
+    """How far a label is ahead of another, as a part of all rows: from 0 to 1, whatever the noise."""
+    rows = float(counts.clip(0).sum())
+    return min(1.0, max(0.0, float(counts[label] - counts[other]) / rows)) if rows > 0 else 1.0
 
 
 def _follows(question: Node, before: Node, answer: int) -> bool:

@@ -41,7 +41,8 @@ class ID3(Learner[Tree]):
 
     The nodes of a level are disjoint sets of rows, so one round asks about all of them at the cost of one.
     Where questions are chosen, a first count of the labels says how many levels there can be, whether nodes
-    must choose together, and whether rows of a rare label count for more. If there are so few rows that the
+    must choose together, and whether rows of a rare label count for more. If the number of rows is not public
+    and that count leaves open whether they are enough, another follows. If there are so few rows that the
     counts at the ends could not tell the most frequent label of all rows, there are fewer questions or none:
     then all of the budget counts the labels.
 
@@ -62,8 +63,9 @@ class ID3(Learner[Tree]):
             multiway. Where there are too many sets of three, the first choice picks one question, the
             second a pair in each of its nodes, and there are no more.
         bins: public edges for numbers, by column; by default from the schema's bounds.
-        prune: how many standard deviations a label must lead by to displace that of the node above. The tree
-            keeps all ends and counts whatever this is: `Tree.pruned` is what is shown of it.
+        prune: how many standard deviations a label must lead by to displace that of the node above. Those of
+            the noise count up to three times, the further the label above is ahead there. The tree keeps all
+            ends and counts whatever this is: `Tree.pruned` is what is shown of it.
         share: the part of the budget to spend.
         gamma: γ of the paper's box, for pick="counts": then it is the box, query for query. N_T and N_j are
             asked for at every node, N_j and N_jk at every node that is split, for every attribute that was

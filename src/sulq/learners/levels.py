@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sulq.learners.estimates import rarely_off, usually_off
+from sulq.learners.estimates import certainly, rarely_off, usually_off
 from sulq.queries.node import Node
 from sulq.queries.query import count
 from sulq.queries.rounds import Round
@@ -49,6 +49,8 @@ WAYS = {
 MOST_ROUNDS = 2**20
 PILOT = Fraction(1, 50)
 """The part of the budget that counts the labels before the first choice."""
+RECOUNT = Fraction(2, 25)
+"""The part that counts them again, if the first count does not say for sure that there are enough rows."""
 ROWS_WEIGHT = Fraction(1, 10)
 """How precisely the number of rows is asked for beside the labels; where it is public, it costs nothing."""
 ROOT = 5.0
@@ -108,6 +110,8 @@ class Levels:
     def opened(self, label: Node, sizes: Sequence[int]) -> Rounds[Levels]:
         """Count the labels before the first choice: that says what a choice takes and how many there can be.
 
+        Where the number of rows is not public, and noise hides whether they are enough, count once more.
+
         Args:
             label: what the tree is to tell.
             sizes: how many answers each question has.
@@ -116,16 +120,26 @@ class Levels:
             return self
         pilot = self.rest * PILOT
         labels, counted = yield Round([count(by=[label]), count(weight=ROWS_WEIGHT)], pilot)
-        rows = float(counted.value)
-        if counted.deviation != 0:
-            # Not public, and better known from the labels, which have more of the budget: its certain part.
-            rows = float(np.sum(labels.value) - labels.deviation * math.sqrt(np.size(labels.value)))
-        planned = self._planned(labels, pilot)
-        return planned.rooted(float(np.mean(sizes)), rows, labels, pilot)
+        answers, plan = float(np.mean(sizes)), self._planned(labels, pilot, pilot)
+        if counted.deviation == 0:
+            return plan.rooted(answers, float(counted.value), labels, pilot)
+        # Not public, and better known from the labels, which have more of the budget.
+        if plan == plan.rooted(answers, certainly(labels), labels, pilot):
+            return plan
+        recount = self.rest * RECOUNT
+        [labels] = yield Round([count(by=[label])], recount)
+        plan = self._planned(labels, recount, pilot + recount)
+        return plan.rooted(answers, certainly(labels), labels, recount)
 
-    def _planned(self, labels: Answer, pilot: Fraction) -> Levels:
-        """What the choices may cost and how many there can be, so that noise does not drown them."""
-        picks, weights = self.picks - pilot, weights_of(labels)
+    def _planned(self, labels: Answer, pilot: Fraction, spent: Fraction) -> Levels:
+        """What the choices may cost and how many there can be, so that noise does not drown them.
+
+        Args:
+            labels: how many rows have each label.
+            pilot: what this count of them cost, as a share.
+            spent: what all counts of them cost.
+        """
+        picks, weights = self.picks - spent, weights_of(labels)
         if self.turns == PILOTED:
             first = min(picks, pilot * needed(labels, self.again))
             turns = self.turns if picks >= first * sum(self.turns) else self.turns[:1]
@@ -145,8 +159,8 @@ class Levels:
         Args:
             answers: how many answers a question has on average.
             rows: how many rows there are.
-            labels: how many rows have each label, from the pilot.
-            pilot: what the pilot cost, as a share.
+            labels: how many rows have each label.
+            pilot: what this count of them cost, as a share.
         """
         power, off = float(labels.law.power), float(np.max(labels.deviation))
         for plan in self._plans:

@@ -12,7 +12,8 @@ import numpy as np
 
 from sulq.effects.estimate import Estimate, Gradient
 from sulq.effects.layout import Floats
-from sulq.effects.moments import LARGEST, Moments, deviations, given, repaired, unknown
+from sulq.effects.moments import LARGEST, Moments, given, repaired, unknown
+from sulq.effects.weight_errors import deviations
 from sulq.errors import QueryError
 from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.measures import bounds_of
@@ -211,9 +212,7 @@ class LinearFit:
     def hypothesis(self, schema: Schema) -> LinearModel:
         """The model as it is published, in the units of the columns."""
         assert self.second is not None and self.estimate is not None
-        weights, offs, intercept = in_own_units(
-            self.coordinates, self.weights, self.estimate, self.second, 1.0
-        )
+        weights, offs, intercept = in_own_units(self.coordinates, self.weights, self.estimate, self.second)
         unit = self.span.deviation
         return LinearModel(
             schema,
@@ -257,8 +256,7 @@ def in_own_units(
     weights: Floats,
     estimate: Estimate,
     second: Moments,
-    scale: float,
-    curved: bool = False,
+    base: float | None = None,
 ) -> tuple[Floats, Floats, float]:
     """Coefficients of the features, one standard deviation of the noise in each, and the intercept.
 
@@ -269,8 +267,7 @@ def in_own_units(
         weights: the weights of the coordinates.
         estimate: what the weights were made of.
         second: the second moments.
-        scale: how much a row counts in the curvature.
-        curved: whether the curvature changes on the way.
+        base: the log-odds of a row without weights; None for a linear model.
     """
     change = np.diag(np.concatenate([[1.0], 1 / coordinates.units]))
     change[0, 1:] = -coordinates.middles / coordinates.units
@@ -279,7 +276,7 @@ def in_own_units(
             change[block, block] = np.eye(len(shares)) - shares
             change[0, block] = shares
     intercept, *coefficients = (change @ weights).tolist()
-    offs = deviations(estimate, second, scale, change, curved)[1:]
+    offs = deviations(estimate, second, change, base)[1:]
     return np.array(coefficients), offs, intercept
 
 

@@ -243,8 +243,8 @@ class LogisticFit:
         """The model as it is published, in the units of the columns."""
         assert self.second is not None
         each = [
-            in_own_units(self.coordinates, weights, estimate, self.second, float(scale), curved=True)
-            for weights, estimate, scale in zip(self.weights, self.estimates, self.curvatures, strict=True)
+            in_own_units(self.coordinates, weights, estimate, self.second, float(base))
+            for weights, estimate, base in zip(self.weights, self.estimates, self.base, strict=True)
         ]
         return LogisticModel(
             schema,

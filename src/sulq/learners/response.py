@@ -43,6 +43,7 @@ class FirstLook:
         weights: how much a row with each value counts in the curvature.
         dispersion: the variance of a row's error, as a part of its weight.
         off: one standard deviation of the noise in the number of rows with one value.
+        doubts: one standard deviation of the noise in the number of rows with each value.
     """
 
     attributes: tuple[Attribute, ...]
@@ -54,6 +55,7 @@ class FirstLook:
     weights: Floats
     dispersion: Floats
     off: float
+    doubts: Floats
 
     @property
     def layout(self) -> Layout:
@@ -126,8 +128,9 @@ class ClassResponse(Response):
         likely = (together[:, self._chosen] + base * doubt) / (sizes.clip(min=1.0) + doubt)
         weights = likely.clip(SURE, 1 - SURE) * (1 - likely.clip(SURE, 1 - SURE))
         off = float(offs.max()) * classes**0.5
+        doubts = np.sqrt(coarse.variances(offs) * classes)
         return FirstLook(
-            coarse.attributes, rows, counts, base, gradient, noise, weights, np.ones(len(base)), off
+            coarse.attributes, rows, counts, base, gradient, noise, weights, np.ones(len(base)), off, doubts
         )
 
     def _table(self, answer: Answer) -> Floats:
@@ -192,6 +195,7 @@ class NumberResponse(Response):
             np.ones_like(gradient),
             variance,
             float(offs.max()),
+            np.sqrt(coarse.variances(offs)),
         )
 
     def residual(self, score: Node) -> Node:

@@ -24,6 +24,8 @@ SEEN = 3.0
 """Rows are seen if they are so many times as many as there is noise in their number."""
 CLEAR = 20.0
 """A histogram is clear if rows are so many times as many as the noise in a count of them."""
+LIKELY = 30.0
+"""It is asked for if rows are so many times as many as that noise is likely to be: it is not free."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +101,25 @@ def _seen(counts: Floats, off: float) -> Floats:
     return np.asarray(rows)
 
 
-def clear(off: float, rows: float) -> bool:
+def clear(off: float) -> bool:
     """Whether a histogram says how long rows are.
 
     Args:
-        off: one standard deviation of the noise in a count.
-        rows: how many rows there are.
+        off: one standard deviation of the noise in a count, as a part of all rows.
 
-    >>> clear(30.0, 1000.0), clear(100.0, 1000.0)
+    >>> clear(0.03), clear(0.1)
     (True, False)
     """
-    return rows >= CLEAR * off
+    return CLEAR * off <= 1
+
+
+def worth_counting(off: float) -> bool:
+    """Whether a histogram is likely to be clear, as far as that is known before it is asked for.
+
+    Args:
+        off: about one standard deviation of the noise in a count, as a part of all rows.
+
+    >>> worth_counting(0.03), worth_counting(0.04)
+    (True, False)
+    """
+    return LIKELY * off <= 1

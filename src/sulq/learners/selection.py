@@ -1,22 +1,25 @@
-"""A tree of one private choice: which conditions tell two classes apart, and how often they do."""
+"""One private choice: which conditions tell two classes apart. Then how often they do, or how columns do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
 from sulq.classes.base import Setting
 from sulq.classes.pick import Pick
 from sulq.classes.small import SmallConjunctions
+from sulq.hypotheses.additive import AdditiveModel
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.hypotheses.tree import End, Split, Tree
+from sulq.learners.additive import Additive
 from sulq.learners.estimates import Floats, usually_off
 from sulq.learners.id3 import edges_of
 from sulq.queries.arithmetic import And, Compare, Not
-from sulq.queries.attributes import column_names, condition, features_beside
+from sulq.queries.attributes import column_names, condition, features_beside, looked_at
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.node import Node
 from sulq.queries.query import count
@@ -25,8 +28,9 @@ from sulq.queries.scope import scope_of
 from sulq.schema import Category, Integer, Real, Schema
 from sulq.talk.oracle import Rounds
 
-CHOICE = Fraction(4, 5)
-"""The part of the budget for the choice. The rest counts the labels where conditions hold and where not."""
+CHOICE, COLUMNS, AND = Fraction(4, 5), Fraction(1, 3), Fraction(1, 8)
+"""The part of the budget for the choice, by what the rest is for: counts of the labels where conditions hold
+and where not, the effects of the columns that the conditions are about, or the effects of all columns."""
 SURELY = 2.0
 """How many standard deviations of noise another label must lead by to displace the one that was chosen."""
 EVEN, HALVINGS = 16, 10
@@ -92,17 +96,68 @@ def selected(
         edges: public edges of numbers, by column.
         share: the part of the budget to spend.
     """
+    literals, labels = yield from _chosen(schema, label, features, edges, share * CHOICE)
+    tree = _nested(schema, label, literals, labels)
+    return (yield from _with_counts(tree, share * (1 - CHOICE)))
+
+
+def selected_effects(
+    schema: Schema,
+    label: Node,
+    features: Sequence[str] | None,
+    edges: Mapping[str, Sequence[float]],
+    share: Fraction,
+    every: bool = False,
+) -> Rounds[AdditiveModel | Tree]:
+    """Choose conditions, and learn an additive model of the columns they are about, or of all columns.
+
+    The conditions, together, are one more attribute of it: effects that add up do not say "and", and what was
+    chosen is clear where columns in many bins are not. If no condition was better than none, and no columns
+    are to be learned from beside them, the labels are counted.
+
+    Args:
+        schema: what is public about the columns.
+        label: what is predicted; `positive` has a condition for it.
+        features: the columns; None for all beside the label.
+        edges: public edges of numbers, by column.
+        share: the part of the budget to spend.
+        every: whether the model has an effect of every column.
+    """
+    part = AND if every else COLUMNS
+    literals, labels = yield from _chosen(schema, label, features, edges, share * part)
+    if not literals and not every:
+        return (yield from _with_counts(_nested(schema, label, literals, labels), share * (1 - part)))
+    names = sorted(frozenset[str]().union(*map(looked_at, literals)))
+    attributes = list(features_beside(schema, features if every else names, label))
+    if literals and (rule := reduce(And, literals)).key not in {column.key for column in attributes}:
+        attributes.append(rule)
+    cut = {name: each for name, each in edges.items() if every or name in names}
+    return (yield from Additive(label, attributes, cut, share=share * (1 - part)).rounds(schema))
+
+
+def _chosen(
+    schema: Schema,
+    label: Node,
+    features: Sequence[str] | None,
+    edges: Mapping[str, Sequence[float]],
+    share: Fraction,
+) -> Rounds[tuple[tuple[Node, ...], tuple[int, int]]]:
+    """The conditions that err least often, and the labels where one of them fails and where all hold."""
     classes = positive(schema, label)
     assert classes is not None
     true, no, yes = classes
     setting = Setting(schema, true)
     hypotheses = few_conditions(setting, features, edges)
-    [best] = yield Round([Pick(hypotheses, true)], share * CHOICE)
+    [best] = yield Round([Pick(hypotheses, true)], share)
     literals, inside = conditions_of(hypotheses.hypothesis(int(best.value), setting))
-    tree = _nested(schema, label, literals, (no, yes) if inside else (yes, no))
-    reached = tree.route(list(range(len(literals) + 1)), len(literals) + 1)
-    [answer] = yield Round([count(by=[reached, label])], share * (1 - CHOICE))
-    counts = np.reshape(np.asarray(answer.value, dtype=np.float64), (len(literals) + 1, -1))
+    return literals, (no, yes) if inside else (yes, no)
+
+
+def _with_counts(tree: Tree, share: Fraction) -> Rounds[Tree]:
+    """A tree once the labels at its ends are counted."""
+    ends = len(tree.ends)
+    [answer] = yield Round([count(by=[tree.route(list(range(ends)), ends), tree.label])], share)
+    counts = np.reshape(np.asarray(answer.value, dtype=np.float64), (ends, -1))
     return counted(tree, counts, usually_off(answer))
 
 
