@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -301,3 +302,21 @@ def test_what_python_has_compared_already_is_no_condition() -> None:
     ):
         with pytest.raises(sulq.QueryError, match="a column's name or a row expression is needed"):
             ask()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [0.1, -0.3, 5],
+        [2**60 - 1, 1, -(2**60) + 1],  # as a float it would be 2^60
+        [1e200, 1e-200, -1],
+        [1e-200, -3e-201, 0],
+        [0.5, 2**53 + 1, -0.25],
+    ],
+)
+def test_a_table_s_numbers_are_truncated_exactly(table):
+    expression = sulq.lookup(col("plan"), table)
+    bits, entries, rounded = expression._grid(Scope(SCHEMA))
+    exact = [Fraction(number) * Fraction(2) ** bits for (number,) in expression.table]
+    assert [entry for (entry,) in entries] == [math.trunc(number) for number in exact]
+    assert rounded == any(number.denominator > 1 for number in exact)

@@ -210,10 +210,10 @@ def test_how_noise_follows_from_a_share() -> None:
 
 
 def test_a_mean_far_from_zero_rows_deviates_as_its_law_says() -> None:
-    """400 means of one table: their spread is within a fifth of the law's, six deviations of it."""
+    """800 means of one table: their spread is within a quarter of the law's, six deviations of it: √(5/(4 · 800))."""
     source = people(300)
     asked = sulq.Round([sulq.mean("pay", where=col("a"))], share=1)
-    told = [source.curator(epsilon=2).ask(asked)[0] for _ in range(400)]
+    told = [source.curator(epsilon=2).ask(asked)[0] for _ in range(800)]
     spread = np.std([answer.value for answer in told])
     assert spread == pytest.approx(np.median([answer.deviation for answer in told]), rel=0.25)
 

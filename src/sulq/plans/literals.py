@@ -34,8 +34,8 @@ the rule fails with chance at most d times the largest chance of a wrong decisio
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -93,9 +93,10 @@ class Literals:
         ):
             return all_right
         cells = _cells(rows, self, blur)
-        steepness = _steepness(cells, self.count, self.error)
-        few = half * dropped + _costly(cells, steepness, self.count, self.error)
-        many = self.count * dropped + _costly(cells, steepness, self.count - half, self.error)
+        steepness = _steepness(_Cells([*cells[::4], cells[-1]]), self.count, self.error)
+        together = _Cells(cells)
+        few = half * dropped + _costly(together, steepness, self.count, self.error)
+        many = self.count * dropped + _costly(together, steepness, self.count - half, self.error)
         return min(all_right, max(few, many))
 
     def limit(self, rows: int, blur: Blur) -> float:
@@ -118,33 +119,42 @@ class _Cell:
     log_masses: Floats
     chances: Floats
 
-    @cached_property
-    def log_chances(self) -> tuple[Floats, Floats]:
-        """ln of how likely a literal is dropped, and kept: the same for every s."""
+
+class _Cells:
+    """Cells one after the other, so that all of them are bounded at once.
+
+    Args:
+        cells: at least one.
+    """
+
+    def __init__(self, cells: Sequence[_Cell]) -> None:
+        sizes = [cell.chances.size for cell in cells]
+        chances = np.concatenate([cell.chances for cell in cells])
+        self._starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        self._rates = np.repeat([cell.most for cell in cells], sizes)
+        self._log_masses = np.concatenate([cell.log_masses for cell in cells])
         with np.errstate(divide="ignore"):
-            return np.log1p(-self.chances), np.log(self.chances)
+            self._dropped, self._kept = np.log1p(-chances), np.log(chances)
 
     def log_power(self, s: float, literals: int) -> float:
-        """ln E[(1 + κ(b)·(e^(s·v) − 1))^m], at most."""
-        dropped, kept = self.log_chances
-        factors = np.logaddexp(dropped, kept + s * self.most)
-        terms = literals * factors + self.log_masses
+        """ln of the largest E[(1 + κ(b)·(e^(s·v) − 1))^m] of a cell, at most."""
+        factors = np.logaddexp(self._dropped, self._kept + s * self._rates)
+        terms = literals * factors + self._log_masses
+        # Of all cells the largest term is taken out: a cell that vanishes beside it is not meant.
         largest = float(terms.max())
-        return largest + math.log(float(np.exp(terms - largest).sum()))
+        return largest + math.log(float(np.add.reduceat(np.exp(terms - largest), self._starts).max()))
 
 
-def _costly(cells: list[_Cell], s: float, literals: int, error: float) -> float:
+def _costly(cells: _Cells, s: float, literals: int, error: float) -> float:
     """B: the chance, at most, that of so many bad literals some are kept that cost more than the error."""
-    return math.exp(min(0.0, max(cell.log_power(s, literals) for cell in cells) - s * error))
+    return math.exp(min(0.0, cells.log_power(s, literals) - s * error))
 
 
-def _steepness(cells: list[_Cell], literals: int, error: float) -> float:
-    """Every s gives a bound: so a good one is looked for on some of the cells only."""
-
-    some = [*cells[::4], cells[-1]]
+def _steepness(cells: _Cells, literals: int, error: float) -> float:
+    """A good s, looked for on these cells: every s gives a bound."""
 
     def exponent(s: float) -> float:
-        return max(cell.log_power(s, literals) for cell in some) - s * error
+        return cells.log_power(s, literals) - s * error
 
     low, high = 0.0, 4 * literals / error
     for _ in range(SEARCHED):

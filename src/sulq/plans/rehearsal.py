@@ -21,7 +21,9 @@ from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, whole
 from sulq.oracles.assembly import IN_MEMORY, offered
 from sulq.plans.watching import BETA, AskedRound, Watched, questions_of
-from sulq.privacy.calibrated import calibrated
+from sulq.privacy.budget import Budget, stated
+from sulq.privacy.budget import budget as budget_named
+from sulq.privacy.calibrated import tight
 from sulq.queries.query import Neighbours
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Kind, Schema
@@ -79,6 +81,7 @@ def rehearse(
     neighbours: Neighbours = "replace",
     seed: int = 0,
     known: Known | None = None,
+    budget: Budget | None = None,
 ) -> Rehearsal:
     """What a learner would ask a curator of so many rows, and what it would pay.
 
@@ -95,6 +98,7 @@ def rehearse(
         seed: decides which rows are made up.
         known: counts that were paid for already, so that the rows look more like the real ones; see
             `made_up`.
+        budget: the budget itself, in place of `epsilon`, `delta` and `rho`.
 
     >>> import sulq
     >>> schema = sulq.Schema({name: sulq.Boolean() for name in ("cough", "fever", "old", "flu")})
@@ -103,12 +107,14 @@ def rehearse(
     ...     print(round_.cost, round_.describe(), round_.errors())
     1/2 3 × which share of the rows meets a condition ± 0.18 %
     """
+    numbers = stated(budget, epsilon, delta, rho)
+    promised = budget or budget_named(*numbers)
     source = made_up(schema, rows, seed, known)
     try:
-        offer = offered(source, calibrated(epsilon, delta, rho, "tight", None), neighbours)
+        offer = offered(source, tight(promised), neighbours)
         if (plan := priced(learner, offer)) is not None:
             return plan
-        curator = source.curator(epsilon, delta, rho, neighbours=neighbours, ledger=IN_MEMORY)
+        curator = source.curator(promised, neighbours=neighbours, ledger=IN_MEMORY)
         watched = Watched(curator)
         learned = learner.learn(watched)
         return Rehearsal(tuple(watched.asked), offer.promise, offer.unit, offer.total, rows, learned)

@@ -105,6 +105,23 @@ def truncated(value: Fraction, bits: int) -> int:
     return math.trunc(value * Fraction(2) ** bits)
 
 
+def public_value(value: object) -> float | str:
+    """A public number or text as constants hold it: whole numbers as int, and nothing that is not finite.
+
+    >>> public_value(np.float64(2.0)), public_value(True), public_value(0.5), public_value("a")
+    (2, 1, 0.5, 'a')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, int | float):
+        raise QueryError(f"{shown(value)} cannot be part of a row expression")
+    if not abs(value) <= 1e200:  # neither what is not a number, nor what no float can hold
+        raise QueryError(f"the constant {shown(value)} must be finite and at most 1e200 in size")
+    return int(value) if float(value).is_integer() else float(value) if abs(value) > 1e-200 else 0
+
+
 @dataclass(frozen=True, eq=False)
 class Constant(Node):
     """A public number, or a category's value to compare with. 1, 1.0 and True are one constant."""
@@ -114,16 +131,7 @@ class Constant(Node):
     constant: float | str
 
     def __post_init__(self) -> None:
-        value = self.constant
-        if isinstance(value, np.generic):
-            value = value.item()
-        if not isinstance(value, int | float | str):
-            raise QueryError(f"{shown(value)} cannot be part of a row expression")
-        if not isinstance(value, str):
-            if not abs(value) <= 1e200:  # neither what is not a number, nor what no float can hold
-                raise QueryError(f"the constant {shown(value)} must be finite and at most 1e200 in size")
-            value = int(value) if float(value).is_integer() else float(value) if abs(value) > 1e-200 else 0
-        object.__setattr__(self, "constant", value)
+        object.__setattr__(self, "constant", public_value(self.constant))
 
     @cached_property
     def grid(self) -> tuple[int, int, bool]:

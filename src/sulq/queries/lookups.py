@@ -34,6 +34,14 @@ def _apart(entries: list[list[int]]) -> dict[str, int]:
     return {"spread1": int(differences.sum(axis=2).max()), "spread_square": int(squares.max())}
 
 
+def _steps(x: float, bits: int) -> int:
+    """What `truncated` says of a public number: quickly, since a table may have many of them."""
+    if isinstance(x, int):  # of any size
+        return x << bits if bits >= 0 else truncated(Fraction(x), bits)
+    # Times a power of two a float is exact, unless it is far less than a step.
+    return math.trunc(math.ldexp(x, bits))
+
+
 @dataclass(frozen=True, eq=False)
 class Lookup(Node):
     """A public number, or vector of numbers, for each possibility of a choice."""
@@ -75,11 +83,10 @@ class Lookup(Node):
 
     @once
     def _grid(self, scope: Scope) -> tuple[int, list[list[int]], bool]:
-        exact = [[Fraction(x) for x in entry] for entry in self.table]
-        largest = float(max(abs(x) for entry in exact for x in entry))
-        finest = max(x.denominator.bit_length() - 1 for entry in exact for x in entry)
+        largest = max(abs(x) for entry in self.table for x in entry)
+        finest = max(x.as_integer_ratio()[1].bit_length() - 1 for entry in self.table for x in entry)
         bits = min(finest, TABLE_BITS - math.frexp(largest)[1])
-        return bits, [[truncated(x, bits) for x in entry] for entry in exact], bits < finest
+        return bits, [[_steps(x, bits) for x in entry] for entry in self.table], bits < finest
 
 
 def lookup(choice: str | Node, table: Sequence[float] | Sequence[Sequence[float]]) -> Lookup:

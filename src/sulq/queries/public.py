@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Constant
+from sulq.queries.expressions import public_value
 
 
 def public_numbers(values: object) -> tuple[float, ...]:
     """Public numbers, all finite."""
-    constants = [Constant(value).constant for value in public_list(values)]
+    constants = [public_value(value) for value in public_list(values)]
     for constant in constants:
         if isinstance(constant, str):
             raise QueryError(f"a number is needed here, not {constant!r}")
