@@ -20,8 +20,10 @@ import beyond
 import cliffs
 import clusters
 import defaults
+import draws
 import engines
 import error_bars
+import fits
 import growth
 import learners
 import ledgers
@@ -78,7 +80,9 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "pairs": pairs.section,
     "parties": parties.section,
     "speed": speed.section,
+    "fits": fits.section,
     "local": local.section,
+    "draws": draws.section,
     "beyond": beyond.section,
     "samplers": samplers.section,
     "serve": serving.section,

@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 import sulq
 from measure import DOCS, EPSILONS, REPETITIONS, Cell, say, table
-from trust_tasks import TASKS, Task
+from trust_tasks import ROWS_THEMSELVES, TASKS, Task
 
 RATE = "0.1"
 """How many of the labels are wrong, where some are."""
@@ -167,7 +167,7 @@ def _judged(task: Task, model: str, epsilon: str, source: Any, test: pd.DataFram
         oracle = source.crowd(epsilon=epsilon)
     else:
         oracle = source.curator(epsilon=epsilon)
-        if model == "wrong labels" and isinstance(task.learner, sulq.Learner):
+        if model == "wrong labels" and not isinstance(task.learner, ROWS_THEMSELVES):
             oracle = oracle.denoised(task.data.label, RATE)
     return task.judge(task.learner.learn(oracle), test)
 

@@ -16,6 +16,7 @@ import sulq
 from clusters import _captured, _inertia
 from data_sets import DataSet, census_numbers, load, separable
 from measure import REPETITIONS, masks
+from sulq.hypotheses import Nothing
 
 TREES: dict[str, tuple[list[str], dict[str, list[float]]]] = {
     "Adult": (
@@ -29,6 +30,8 @@ TREES: dict[str, tuple[list[str], dict[str, list[float]]]] = {
     ),
     "skin": (["R", "G", "B"], {colour: [64, 128, 192] for colour in "RGB"}),
 }
+ROWS_THEMSELVES = (sulq.Parity, sulq.Select)
+"""What these ask about the rows themselves no sample and no crowd can answer; wrong labels they take as they are."""
 TRUE = {"adult": ">50K", "mushroom": "p", "skin": "1", "separable": "in"}
 Judge = Callable[[Any, pd.DataFrame], float]
 
@@ -54,7 +57,7 @@ class Task:
 
     def barred(self, model: str) -> str | None:
         """Why the learner cannot run under a model."""
-        if not isinstance(self.learner, sulq.Learner) and model not in ("curator", "wrong labels"):
+        if isinstance(self.learner, ROWS_THEMSELVES) and model in ("sample", "crowd"):
             return "– (needs a curator)"
         if model == "wrong labels" and self.data.label is None:
             return "– (has no labels)"
@@ -75,7 +78,9 @@ def _labelled(
         data = DataSet(rows, sulq.Schema(kinds | {label: sulq.Boolean()}), label)
 
     def accuracy(hypothesis: Any, test: pd.DataFrame) -> float:
-        return 0.5 if hypothesis is None else float(np.mean(hypothesis.predict(test) == test[label]))
+        if isinstance(hypothesis, Nothing):
+            return 0.5
+        return float(np.mean(hypothesis.predict(test) == test[label]))
 
     def majority(train: pd.DataFrame, test: pd.DataFrame) -> float:
         return float(np.mean(test[label] == (train[label].mean() > 0.5)))
