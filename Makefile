@@ -10,11 +10,13 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo serve-demo test test-all browser postgres spark dask suite lint docs dist mutants bench clean
 
+# Libraries are compiled by two processes: pip has one for them, and tests would each wait for what they import.
 $(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c
 	@echo "· setting up a virtual environment in $(VENV) (once)"
 	@$(PYTHON) -c 'import sys; sys.exit("sulq needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[test]'
+	@$(BIN)/python -m compileall -qq -j 2 $(VENV)/lib || true
 	@touch $@
 
 demo: $(VENV)/.ready
@@ -67,12 +69,13 @@ suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"
 	@$(BIN)/pytest --numprocesses=2 --dist=loadgroup --quiet
 
+# Types are checked while tests wait: for disks, clocks and each other.
 lint: $(VENV)/.ready
 	@echo "· ruff"
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@echo "· mypy --strict"
-	@$(BIN)/mypy --no-error-summary
+	@nice -n 5 $(BIN)/mypy --no-error-summary
 	@echo "· layers: imports in one direction"
 	@told=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$told"; exit 1; }
 

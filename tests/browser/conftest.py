@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.effort import long
 
+if TYPE_CHECKING:
+    from tests.survey.stand_in import StandIn
+
 CHROMIUM = os.environ.get("SULQ_BROWSER") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+REFUSALS = ("403", "409", "410", "503")
+"""What the browser itself notes about a post that was refused."""
 
 
 @pytest.fixture(scope="package")
@@ -33,6 +39,49 @@ def browser(started: Any) -> Iterator[Any]:
     browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
     yield browser
     browser.close()
+
+
+@pytest.fixture
+def collector() -> Iterator[StandIn]:
+    """A stand-in for the service that collects reports."""
+    from tests.survey.stand_in import StandIn, running
+
+    with running(StandIn()) as stand_in:
+        yield stand_in
+
+
+def watched(page: Any, complaints: list[str]) -> Any:
+    """A page whose browser's complaints are noted, but for what a test brings about: no connection, a refusal."""
+    page.on(
+        "console",
+        lambda words: (
+            complaints.append(words.text)
+            if words.type in ("error", "warning")
+            and not re.search("|".join([*REFUSALS, "ERR_INTERNET"]), words.text)
+            else None
+        ),
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return page
+
+
+@pytest.fixture
+def visit(browser: Any, collector: StandIn) -> Iterator[Callable[..., Any]]:
+    """Makes the page of a person with a device of their own. What the browser complains about fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def page_of(link: str | None = "link-0", **about: Any) -> Any:
+        context = browser.new_context(**{"locale": "en"} | about)
+        contexts.append(context)
+        page = watched(context.new_page(), complaints)
+        page.goto(collector.url + ("" if link is None else f"/#{link}"))
+        return page
+
+    yield page_of
+    for context in contexts:
+        context.close()
+    assert not complaints
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from sulq.classes.transforms import HADAMARD, LITERALS, SUPERSETS, rising, stretched, stretches, transformed
 from sulq.privacy.many_candidates import choose, heads
@@ -62,6 +61,8 @@ def test_the_choice_among_many_has_the_law_of_the_mechanism(mechanism: Any) -> N
 
     A probability that is off by 0.052 is caught. One outcome is expected 0.18 times, so deviations will not do.
     """
+    from scipy import stats  # takes a second, in each process that collects tests
+
     scores, runs = np.array([-9, -1, 0, -2, -4, -1], dtype=np.int32), 4000
     seen = np.bincount([choose(mechanism, scores) for _ in range(runs)], minlength=len(scores))
     for count, chance in zip(seen, mechanism.probabilities(scores), strict=True):

@@ -98,7 +98,7 @@ class Case:
     spends: bool = True
     schema: dict[str, Any] = field(default_factory=dict)
     at_most: bool = False
-    """Whether what is said beforehand of errors is a bound, because more is known afterwards."""
+    """Whether what is said beforehand of errors is for values as large as can be, because more is known afterwards."""
 
     def rounds(self) -> list[Round]:
         how: dict[str, Any] = {"tolerance": "0.2", "beta": "0.01"} if self.by == "tolerance" else {}
@@ -350,7 +350,10 @@ def test_what_is_said_beforehand_is_what_comes(name: str) -> None:
     for error, answer in zip(errors, answers, strict=True):
         if error is not None:
             off = np.max(answer.radius(0.05))
-            assert off == pytest.approx(error) or (case.at_most and off <= error)
+            # What comes across parties is an estimate, from 64 buckets, that has noise of its own: it has a mean of
+            # 0.75 and a deviation of 0.11 of what was said. It is above twice that with a chance below 10^-6, as the
+            # noise in one bucket of each party would have to be 14 times its scale.
+            assert off == pytest.approx(error) or (case.at_most and off <= 2 * error)
 
 
 @EVERY

@@ -17,8 +17,7 @@ from sulq.queries.factored import Products
 from sulq.queries.query import moves
 from sulq.queries.scope import scope_of
 from sulq.serve.trial import trial
-from tests.effort import either, runs
-from tests.postgres import PostgresServer
+from tests.effort import either, most, runs
 
 col = sulq.col
 ID = sulq.Integer(0, 10**6)
@@ -118,6 +117,7 @@ def test_estimates_have_no_bias_and_errors_cover_as_often_as_stated(
 
 
 def test_three_parties_products_have_no_bias() -> None:
+    """Deviations are estimates, so one in 16 may be above 1.96 of them; false alarms: 10^-7."""
     rng, rows = np.random.default_rng(3), 400
     flags = [rng.random(rows) < 0.6 for _ in range(3)]
     hands = [
@@ -131,7 +131,7 @@ def test_three_parties_products_have_no_bias() -> None:
         [answer] = together.ask(asked)
         off.append((answer.value - np.logical_and.reduce(flags).sum()) / answer.deviation)
     assert abs(np.mean(off)) < 5.5 / np.sqrt(len(off))
-    assert np.mean(np.abs(off) < 1.96) > 0.95 - 5.5 * 0.22 / np.sqrt(len(off))
+    assert np.sum(np.abs(off) > 1.96) <= most(len(off), 0.06)
 
 
 def test_one_row_moves_a_partys_sketch_by_no_more_than_its_facts_say() -> None:
@@ -281,70 +281,6 @@ def test_a_party_that_answers_one_round_is_asked_for_no_second_and_nobody_pays(e
     assert set(asked.spent.values()) == {0}
 
 
-def cross_count(one: sulq.Source, other: sulq.Source, **settings: Any) -> sulq.Answer:
-    asked = sulq.parties([one.exact(), other.exact()], "id", **settings)
-    return asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))[0]
-
-
-def hand(name: str, ids: Any, values: Any = 1, unit: sulq.Unit | None = None) -> sulq.Source:
-    values = [values] * len(ids) if isinstance(values, int) else values
-    return table({"id": ids, name: values}, {name: sulq.Integer(0, 4)}, unit)
-
-
-def test_who_is_in_one_table_only_adds_nothing() -> None:
-    for there, true in ((range(500, 1000), 0), (range(400, 900), 100), (range(500), 500)):
-        answer = cross_count(hand("p", range(500)), hand("q", there))
-        assert abs(answer.value - true) <= answer.radius(SURE) < 100
-
-
-def test_rows_of_one_person_meet_all_rows_of_the_same_person_elsewhere() -> None:
-    """As a join does: each pair of rows counts. With a unit, no more rows count than it allows."""
-    twice, thrice = [i % 300 for i in range(600)], [i % 300 for i in range(900)]
-    answer = cross_count(hand("p", twice), hand("q", thrice))
-    assert abs(answer.value - 300 * 6) <= answer.radius(SURE)
-    answer = cross_count(
-        hand("p", twice, unit=sulq.Unit("id", 1)), hand("q", thrice, unit=sulq.Unit("id", 2))
-    )
-    assert abs(answer.value - 300 * 2) <= answer.radius(SURE)
-
-
-def test_rows_that_name_nobody_meet_nobody() -> None:
-    answer = cross_count(hand("p", [None] * 500), hand("q", [None] * 500))
-    assert answer.value == 0 and answer.radius(SURE) == 0
-
-
-def test_where_there_are_no_rows_answers_are_about_nothing() -> None:
-    empty, full = hand("p", [], []), hand("q", range(100))
-    assert cross_count(empty, full).value == 0
-    private = sulq.parties([empty.curator(epsilon=1), full.curator(epsilon=1)], "id", people=100)
-    [answer] = private.ask(sulq.Round([sulq.mean("q", where=col("p") > 0)], share=1))
-    assert np.isfinite(answer.value) or np.isnan(answer.value)
-
-
-def test_missing_cells_are_left_out_on_both_sides() -> None:
-    drop = sulq.Real(0, 4, drop_missing=True)
-    rows = np.arange(600)
-    here = table({"id": rows, "p": np.where(rows % 2, 1.0, np.nan)}, {"p": drop})
-    there = table({"id": rows, "q": np.where(rows % 3, 2.0, np.nan)}, {"q": drop})
-    asked = sulq.parties([here.exact(), there.exact()], "id")
-    round_ = sulq.Round([sulq.total(col("p") * col("q")), sulq.mean(col("p") * col("q"))])
-    total, mean = asked.ask(round_)
-    assert abs(total.value - 400) <= total.radius(SURE) and abs(mean.value - 2) <= mean.radius(SURE)
-
-
-def test_identifiers_have_other_names_and_types_at_other_parties() -> None:
-    here = sulq.open(
-        {"person": [f"{i:05}" for i in range(400)], "p": [1] * 400},
-        {"person": sulq.Category(["00001"]), "p": sulq.Integer(0, 1)},
-    )
-    schema = sulq.Schema({"q": sulq.Integer(0, 1)}, sulq.Unit("number", rows=1))
-    there = sulq.open({"number": np.arange(400.0), "q": [1] * 400}, schema)
-    asked = sulq.parties([here.exact(), there.exact()], ["person", "number"])
-    [answer] = asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))
-    assert abs(answer.value - 400) <= answer.radius(SURE) < 100
-    assert set(asked.schema) == {"p", "q"}
-
-
 def test_parties_elsewhere_are_asked_over_the_wire() -> None:
     with trial(hospital=HERE.curator(epsilon=8), registry=THERE.curator(epsilon=8)) as (url, key):
         asked = sulq.parties({name: sulq.connect(url, key, name) for name in ("hospital", "registry")}, "id")
@@ -361,11 +297,14 @@ def test_a_plan_says_the_best_number_of_buckets_and_what_comes() -> None:
     assert best == min(sizes, key=lambda size: variance([one, other], 10**6, size))
     assert best == pytest.approx(10**6 * np.sqrt(0.3) / 36, rel=0.5)
     assert best_buckets([[Factor(1.0, 1.0, 1e-3, 1)] * 2], 10**6, width=1000) == 2**10
-    asked = curators(epsilon=4)
     round_ = sulq.Round([sulq.total(col("x") * (col("y") - 1))], share="1/2")
-    plan = asked.plan(round_)
-    [answer] = asked.ask(round_)
-    assert plan.deviation == pytest.approx(answer.deviation, rel=0.3)
+    deviations = []
+    for _ in range(20):
+        asked = curators(epsilon=4)
+        deviations.append(asked.ask(round_)[0].deviation)
+    plan = curators(epsilon=4).plan(round_)
+    # Each is an estimate: of 150, the plan was 0.90 of the mean, with a deviation of 0.05. Of 20, that is 8 of theirs.
+    assert plan.deviation == pytest.approx(np.mean(deviations), rel=0.2)
     assert {each.sketch.buckets for each in asked.group.published.sketches.values()} == {plan.buckets}
     assert plan.shares == {"here": 0.5, "there": 0.5}
     assert f"{plan.buckets:,} buckets for about 2,000 people." in plan.describe()
@@ -380,23 +319,3 @@ def test_promises_are_each_partys_own_and_add_up_for_who_is_in_all_tables() -> N
     assert together == sulq.ApproxDP(3, "1e-6").describe()
     assert sulq.parties([rho, THERE.curator(rho=2)], "id").promise.count("ρ") == 3
     assert sulq.parties([rho, approximate], "id").promise.endswith("all of these together")
-
-
-def test_a_party_whose_rows_are_in_postgres_meets_one_whose_rows_are_in_memory(
-    postgres: PostgresServer,
-) -> None:
-    ids = np.random.default_rng(5).permutation(400)
-    with postgres.connect() as connection, connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE met (id text, p integer)")
-        with cursor.copy("COPY met FROM STDIN") as copy:
-            for each in range(400):
-                copy.write_row([f"{each:05}" if each % 4 else None, each % 2])
-    kinds = {"id": sulq.Category(["1"]), "p": sulq.Integer(0, 4)}
-    here = sulq.open(
-        f"postgresql://postgres@/postgres?host={postgres.folder}",
-        sulq.Schema(kinds, sulq.Unit("id", 1)),
-        table="met",
-    )
-    asked = sulq.parties([here.exact(), hand("q", ids).exact()], "id", people=400)
-    [answer] = asked.ask(sulq.Round([sulq.total(col("p") * col("q"))]))
-    assert abs(answer.value - 200) <= answer.radius(SURE) < 100

@@ -112,7 +112,7 @@ def test_interpolated_quantiles_lie_within_their_bounds_whatever_the_number_of_r
         source = sulq.open({"x": values}, {"x": sulq.Integer(0, 1200)})
         connection = duckdb.connect()
         connection.register("t", pa.table({"x": values}))
-        for level in (0.07, 0.1, 0.25, 0.29, 0.5, 0.9):
+        for level in (0.07, 0.29, 0.5, 0.1, 0.25, 0.9)[: either(3, 6)]:
             for name in ("quantile_cont", "quantile_disc"):
                 text = f"SELECT {name}(x, {level}) AS q FROM t"
                 found = sulq.sql(text, source.exact()).figures("q")
