@@ -20,8 +20,9 @@ MIDDLE = 0.5**0.5
 TILTED = 0.2
 """What shortening does counts by this part, beside what noise does: rows that count less than they should
 point where others point too, and noise points anywhere."""
-SEEN = 3.0
-"""Rows are seen if they are so many times as many as there is noise in their number."""
+SEEN = 5.0
+"""Rows are seen if they are so many times as many as there is noise in their number. Few long rows that are
+not there do more harm than few that are there and are not seen."""
 CLEAR = 20.0
 """A histogram is clear if rows are so many times as many as the noise in a count of them."""
 LIKELY = 30.0
