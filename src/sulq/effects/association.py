@@ -58,12 +58,20 @@ def second_moments(layout: Layout, masses: Floats, beyond: Floats, smallest: flo
     """
     root = np.sqrt(masses)
     share = root / np.sqrt(masses[layout.slices[0]].sum())
-    apart = np.eye(layout.width)
-    for part in layout.slices:
-        apart[part, part] -= np.outer(share[part], share[part])
-    sizes, directions = np.linalg.eigh(apart + apart @ beyond @ apart)
-    within = apart @ ((directions * sizes.clip(min=smallest)) @ directions.T) @ apart
+    sizes, directions = np.linalg.eigh(_apart(layout, share, np.eye(layout.width) + beyond))
+    within = _apart(layout, share, (directions * sizes.clip(min=smallest)) @ directions.T)
     return np.asarray((within + np.outer(share, share)) * np.outer(root, root))
+
+
+def _apart(layout: Layout, share: Floats, matrix: Floats) -> Floats:
+    """P·M·P for a symmetric M, P taking from each attribute's part of a vector what is along its shares."""
+    left = matrix.copy()
+    for part in layout.slices:
+        left[part] -= np.outer(share[part], share[part] @ matrix[part])
+    both = left.copy()
+    for part in layout.slices:
+        both[:, part] -= np.outer(left[:, part] @ share[part], share[part])
+    return np.asarray(both)
 
 
 def _denoised(table: Floats, rows: Floats, columns: Floats, noise: float) -> Floats:

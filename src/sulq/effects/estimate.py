@@ -31,7 +31,7 @@ LEAST, MOST = 0.02**2, 3.0**2
 """Between these is the variance of an attribute's effects. Log-odds beyond are as good as certain."""
 STALE = 0.3
 """How much of the distance between two gradients' places counts as an error of the older one."""
-REPEATS, WIDENINGS = 2, 2
+REPEATS = 2
 TINY = 1e-6
 """What is less than this part of a curvature is rounding."""
 
@@ -133,8 +133,7 @@ class Estimate:
         """The estimate once one more gradient is known."""
         estimate = replace(self, gradients=(*self.gradients, gradient))
         for _ in range(REPEATS):
-            for _ in range(WIDENINGS):
-                estimate = replace(estimate, spreads=estimate._widened())
+            estimate = replace(estimate, spreads=estimate._widened())
             estimate = replace(estimate, effects=estimate.best)
         return estimate
 
@@ -199,20 +198,18 @@ class Estimate:
             ends: np.asarray(self.curvature[part] @ self._unlikely[:, part]) for ends, part in parts.items()
         }
 
-    @cached_property
-    def _pull(self) -> Floats:
-        return np.asarray(self.curvature @ self._unlikely[:, -1])
-
     @property
     def best(self) -> Floats:
         """The most likely effects, given how far they differ."""
-        return np.asarray(self.prior @ self._pull)
+        # One right side takes a quarter of the time that all of `_unlikely` takes.
+        unlikely = solved(self.covariance(self.curvature), self._target[:, np.newaxis])
+        return np.asarray(self.prior @ (self.curvature @ unlikely[:, 0]))
 
     def _widened(self) -> tuple[Spread, ...]:
         """Spreads that explain the target better: at a fixed point they are the most likely."""
-        wider = []
+        wider, pulls = [], self.curvature @ self._unlikely[:, -1]
         for spread in self.spreads:
-            pull, seen = self._pull[spread.part], self._seen[spread.part.start, spread.part.stop]
+            pull, seen = pulls[spread.part], self._seen[spread.part.start, spread.part.stop]
             measured = float(pull @ spread.shape @ pull) + BELIEF * spread.usual / spread.variance**2
             expected = float((seen * spread.shape).sum()) + BELIEF / spread.variance
             factor = np.sqrt(max(0.0, measured) / max(TINY, expected))

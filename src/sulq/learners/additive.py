@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 
@@ -95,11 +96,10 @@ class Additive(Learner[AdditiveModel]):
         response = self._response(schema)
         fine = attributes(schema, response.target.label, self.features, self.bins)
         rounds = [Round(response.questions(fine)), Round(response.alone())]
-        if len(fine) > 1:
-            rounds.append(Round(paired(fine)))
+        pairs = sum(one.size * other.size for one, other in combinations(fine, 2))
         times = OFTEN if self.refinements is None else self.refinements
         refined = times * response.target.width * sum(each.size for each in fine)
-        return refined + sum(numbers_of(round_, schema) for round_ in rounds)
+        return refined + pairs + sum(numbers_of(round_, schema) for round_ in rounds)
 
     def _response(self, schema: Schema) -> Response:
         target = Target(schema, attribute(schema, self.label))
@@ -213,7 +213,7 @@ class Fit:
 def paired(attributes: Sequence[Attribute]) -> list[Query]:
     """For every pair of attributes: how often do their values go together?"""
     codes = [attribute.code for attribute in attributes]
-    return [count(by=[one, other]) for place, one in enumerate(codes) for other in codes[place + 1 :]]
+    return [count(by=[one, other]) for one, other in combinations(codes, 2)]
 
 
 def hopeless(look: FirstLook) -> bool:

@@ -150,10 +150,11 @@ class Learner(ABC, Generic[H]):
                 if not affordable:
                     ahead = Ahead(left, tuple(later[number:]), reserve, numbers)
                     affordable = yield RunStep(round_, ahead)
-                if left is not None:
-                    left -= round_.share or 0
-                if numbers is not None:
-                    numbers = max(0, numbers - numbers_of(round_, schema))
+                if not affordable:  # or else nobody asks again what is ahead
+                    if left is not None:
+                        left -= round_.share or 0
+                    if numbers is not None:
+                        numbers = max(0, numbers - numbers_of(round_, schema))
                 promised |= {each: None for query in round_.queries if (each := query.caller_promises)}
                 answers = yield RunStep(round_)
                 number += 1
