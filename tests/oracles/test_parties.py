@@ -86,6 +86,15 @@ def test_all_answers_are_within_their_errors(promise: dict[str, Any]) -> None:
         assert (np.abs(answer.value - true.value) <= answer.radius(SURE)).all()
 
 
+def test_a_party_that_is_asked_several_rounds_says_beforehand_what_all_of_them_cost() -> None:
+    """Questions about a party's own columns and sketches of them are rounds of their own."""
+    asked = curators(epsilon=8)
+    cost = asked.cost(BOTH)
+    assert cost == {"here": 8, "there": 8}
+    asked.ask(BOTH)
+    assert asked.spent == cost
+
+
 def deviations_off(many: int, asked: sulq.Round, **promise: Any) -> np.ndarray[Any, Any]:
     """How many of its deviations the estimate is off by, under so many salts and noises."""
     [true] = WHOLE.exact().ask(asked)
