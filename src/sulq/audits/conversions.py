@@ -17,6 +17,9 @@ from sulq.privacy.prices import Accounting
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, SumFacts
 
+MANY = 64
+"""So many choices make a budget for choices together."""
+
 
 def conversion(effort: Effort) -> Iterator[AuditFinding]:
     """What a ρ means in (ε, δ): the δ of exact Gaussian noise, summed, never beats the claim."""
@@ -77,20 +80,28 @@ def conversion(effort: Effort) -> Iterator[AuditFinding]:
 
 
 def _together(promise: ApproxDP) -> Iterator[AuditFinding]:
-    """The whole budget, for noise alone and for noise beside a choice: every outcome is enumerated."""
+    """The whole budget, for noise alone and for noise beside choices: every outcome is enumerated.
+
+    What many small choices lose is nearly what Gaussian noise of their price loses, and little less.
+    """
     calibration = calibrations.Gaussian(promise)
     one, contest = Fraction(1), Contest(1, False, 1, Fraction(1), "exponential")
-    for grid, share in ((1, one), (16, one), (16, Fraction(9, 10)), (4, Fraction(1, 2))):
+    for grid, share, choices in (
+        (1, one, 0),
+        (16, one, 0),
+        (16, Fraction(9, 10), 1),
+        (4, Fraction(1, 2), 1),
+        (16, Fraction(1, 4), MANY),
+    ):
         facts = SumFacts(Fraction(1, grid), 1, one, one, one, one, one)
         [noise] = calibration.for_cost([facts], [], share * promise.total).noises
         assert isinstance(noise, DiscreteGaussian)
-        # The logarithm of the odds of one of two candidates, on each of two neighbouring tables.
-        odds = [0.0, 0.0]
-        if share < 1:
-            [settled] = calibration.for_cost([], [contest], (1 - share) * promise.total).selections
+        odds = 0.0
+        if choices:
+            settled = calibration.for_cost([], [contest] * choices, (1 - share) * promise.total).selections[0]
             assert settled is not None
-            odds = [float(settled.epsilon) / 2, -float(settled.epsilon) / 2]
-        chances = [(1 / (1 + math.exp(-each)), 1 / (1 + math.exp(each))) for each in odds]
+            odds = float(settled.epsilon) / 2
+        chances = _chosen(choices, odds), _chosen(choices, -odds)
         reach, twice = int(12 * noise.std) + grid, float(2 * noise.variance)
         weights = {k: math.exp(-(k**2) / twice) for k in range(-reach - grid, reach + grid + 1)}
         whole = math.fsum(weights.values())
@@ -99,7 +110,8 @@ def _together(promise: ApproxDP) -> Iterator[AuditFinding]:
             for here, there in zip(*chances, strict=True)
             for k in range(-reach, reach + 1)
         )
-        beside = f", beside a choice for {float(1 - share):.0%} of the budget" if share < 1 else ""
+        several = "a choice" if choices == 1 else f"{choices} choices"
+        beside = f", beside {several} for {float(1 - share):.0%} of the budget" if choices else ""
         yield exact(
             f"{promise.describe()}, {promise.accounting}: noise of {noise.std:.1f} steps{beside}",
             f"δ = {float(promise.delta):.4g}",
@@ -107,6 +119,20 @@ def _together(promise: ApproxDP) -> Iterator[AuditFinding]:
             "any excess",
             lost <= promise.delta,
         )
+
+
+def _chosen(choices: int, odds: float) -> list[float]:
+    """How likely it is that one of two candidates is chosen 0 times, once, …, every time.
+
+    Args:
+        choices: how often there is a choice between the two.
+        odds: the logarithm of the odds of that candidate.
+    """
+    chance = 1 / (1 + math.exp(-odds))
+    return [
+        math.comb(choices, times) * chance**times * (1 - chance) ** (choices - times)
+        for times in range(choices + 1)
+    ]
 
 
 CHECKS = (
