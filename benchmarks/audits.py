@@ -23,7 +23,7 @@ def section() -> str:
         "`sulq.audit` is given a model and an ordinary table, and is not told where to look (`benchmarks/peers/audits.py`). A",
         "finding is wrong with a chance of 10⁻⁶. Runs: on each of the two tables that tell the most, half of them to choose an",
         "event, half to test it; fewer on the other pairs. By its parts: what the library's own mechanisms inside of the",
-        "model lose together, in one run, on two neighbouring tables that are given. Seconds of one core.",
+        "model lose together, in one run on each of the same pairs. Seconds of one core.",
         "",
     ]
     if not PYTHON.exists():
@@ -42,9 +42,10 @@ def section() -> str:
 
 
 NOTES = [
-    "Bold: a violation. The law that both libraries draw their eigenvectors from is in the section on them. diffprivlib's whole",
-    "`PCA` gives half of its ε to the eigenvector, so that at 6 columns the violation of that part does not show in the whole. By",
-    "its law it would from 10 columns on, where one draw takes 10⁵ proposals, that is seconds: too slow for a black box.",
+    "Bold: a violation. The law that both libraries draw their eigenvectors from is in the section on them. diffprivlib's `PCA`",
+    "gives half of its ε to its part for matrices, which breaks that promise; the variances lose less than the other half, so that",
+    "at 6 columns it does not show in all answers together. By its law it would from 10 columns on, where one draw takes 10⁵",
+    "proposals, that is seconds: too slow for a black box.",
     "OpenDP's PCA is held to what its own `map(2)` says of one replaced row.",
     "",
 ]

@@ -23,8 +23,8 @@ from sulq.audits.peers import (
     fitted,
     matrix_part,
     measured,
+    most_by_parts,
     opendp_pca,
-    spent_by_parts,
 )
 
 ROWS, COLUMNS = 800, 6
@@ -49,13 +49,8 @@ def bayes() -> AuditFinding:
 
 
 def kmeans(columns: int) -> AuditFinding:
-    """The row at one corner is replaced by one at the other."""
     rows = np.random.default_rng(0).random((300, columns))
-    rows[0] = 1
-    other = np.vstack([np.zeros((1, columns)), rows[1:]])
-    return spent_by_parts(
-        lambda: models.KMeans(3, epsilon=1, bounds=(0, 1), random_state=7), rows, other, claimed=1
-    )
+    return most_by_parts(lambda: models.KMeans(3, epsilon=1, bounds=(0, 1), random_state=7), rows, claimed=1)
 
 
 def pca(epsilon: float) -> models.PCA:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.audits.peers import fitted, matrix_part, measured, opendp_pca, spent_by_parts
+from sulq.audits.peers import fitted, matrix_part, measured, most_by_parts, opendp_pca, spent_by_parts
 from tests.effort import long
 
 ROWS, COLUMNS, EPSILON = 800, 6, 2.0
@@ -80,6 +80,16 @@ def test_the_parts_of_diffprivlibs_k_means_cost_more_than_it_claims(columns: int
     other = np.vstack([np.zeros((1, columns)), rows[1:]]) if replaced else rows[1:]
     make = lambda: models.KMeans(3, epsilon=1, bounds=(0, 1), random_state=7)  # noqa: E731
     assert not spent_by_parts(make, rows, other, claimed=1).holds
+
+
+@pytest.mark.parametrize("columns", [30, 2])
+def test_tables_on_which_the_parts_of_k_means_cost_more_are_found(columns: int) -> None:
+    models = pytest.importorskip("diffprivlib.models")
+    rows = np.random.default_rng(0).random((300, columns))
+    make = lambda: models.KMeans(3, epsilon=1, bounds=(0, 1), random_state=7)  # noqa: E731
+    finding = most_by_parts(make, rows, claimed=1)
+    assert not finding.holds
+    assert "by its parts [the test table" in str(finding)
 
 
 def test_a_part_for_matrices_is_found_inside_of_a_model_with_the_epsilon_it_is_given() -> None:
