@@ -26,6 +26,7 @@ class EnoughRows:
         rule: an additive model of all columns, with chosen conditions as one more attribute, if each column
             and class but one has its part of the budget.
         additive: an additive model of all columns alone, if each has, and there are many columns.
+        alone: the same if there are few columns.
         both: an additive model with a tree as one more attribute, if each has.
     """
 
@@ -33,23 +34,24 @@ class EnoughRows:
     tree: float
     rule: float
     additive: float
+    alone: float
     both: float
 
 
 GAUSSIAN = {
-    "numbers": EnoughRows(effects=50, tree=1500, rule=25, additive=35, both=200),
-    "categories": EnoughRows(effects=math.inf, tree=60, rule=300, additive=300, both=300),
+    "numbers": EnoughRows(effects=50, tree=1500, rule=25, additive=35, alone=110, both=200),
+    "categories": EnoughRows(effects=math.inf, tree=60, rule=300, additive=300, alone=300, both=300),
 }
 LAPLACE = {
-    "numbers": EnoughRows(effects=200, tree=1500, rule=250, additive=400, both=800),
-    "categories": EnoughRows(effects=math.inf, tree=60, rule=1000, additive=1000, both=1000),
+    "numbers": EnoughRows(effects=200, tree=1500, rule=250, additive=400, alone=400, both=800),
+    "categories": EnoughRows(effects=math.inf, tree=60, rule=1000, additive=1000, alone=1000, both=1000),
 }
 """By whether there are numbers among the columns. Questions about categories have many answers, and three are
 picked at once, so with categories alone a tree does well with less. Where noise is inverse to a share of the
 budget, as under pure ε, and not to its root, the many rounds of an additive model cost more."""
 MANY = 12
 """From so many columns on, they say by themselves what chosen conditions would add. With fewer, conditions
-are worth their price until a tree is."""
+are worth their price for longer."""
 RARE = Fraction(1, 4)
 """Classes that are rarer, together, are hardly ever the likely one: choices by mistakes do not see them."""
 Way = Literal[
@@ -110,8 +112,8 @@ class TableFacts:
         if self.clear_in_columns >= enough.both:
             return "tree and additive"
         if self.clear_in_columns >= enough.rule:
-            many = self.columns >= MANY and self.clear_in_columns >= enough.additive
-            return "additive" if many or not seen else "rule and additive"
+            alone = enough.additive if self.columns >= MANY else enough.alone
+            return "additive" if self.clear_in_columns >= alone or not seen else "rule and additive"
         if not seen or self.clear >= enough.tree:
             return "tree"
         return "effects" if self.clear >= enough.effects else "selection"
