@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import re
@@ -81,9 +80,8 @@ def test_the_walk_sees_a_parameter_that_is_not_explained() -> None:
 
 def test_every_class_has_a_name_of_its_own() -> None:
     classes = Counter(
-        node.name
+        name
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
+        for name in re.findall(r"^ *class (\w+)[:(\[]", path.read_text(encoding="utf-8"), re.MULTILINE)
     )
     assert {name for name, times in classes.items() if times > 1} == set(SHARED)

@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -81,28 +82,34 @@ class Literals:
 
         With `beta` no more work is done than tells whether the chance is at most that.
         """
-        limit = self.limit(rows, blur)
-        dropped = float(blur.beyond(np.array([limit + blur.step if self.whole else limit]))[0])
-        half = self.count // 2
-        each = min(1.0, self.error / self.count)
-        bad = Case(((0.0, 1 - each), (1.0, each)), limit / rows, above=False)
-        all_right = min(1.0, self.count * max(dropped, wrong(rows, bad, blur)))
-        # No bound here is below the chance that the target loses a literal.
-        if self.count * dropped >= (1.0 if beta is None else beta) or (
-            beta is not None and all_right <= beta
-        ):
-            return all_right
-        cells = _cells(rows, self, blur)
-        steepness = _steepness(_Cells([*cells[::4], cells[-1]]), self.count, self.error)
-        together = _Cells(cells)
-        few = half * dropped + _costly(together, steepness, self.count, self.error)
-        many = self.count * dropped + _costly(together, steepness, self.count - half, self.error)
-        return min(all_right, max(few, many))
+        return _failing(self, rows, blur, beta)
 
     def limit(self, rows: int, blur: Blur) -> float:
         """Up to how many noisy violations a literal is kept."""
         at = rows * self.threshold
         return math.floor(at / blur.step) * blur.step if self.whole else at
+
+
+@lru_cache(maxsize=4096)
+def _failing(literals: Literals, rows: int, blur: Blur, beta: float | None) -> float:
+    """`Literals.failing`; a plan and its picture, and plans that are alike, ask for the same again."""
+    limit = literals.limit(rows, blur)
+    dropped = float(blur.beyond(np.array([limit + blur.step if literals.whole else limit]))[0])
+    half = literals.count // 2
+    each = min(1.0, literals.error / literals.count)
+    bad = Case(((0.0, 1 - each), (1.0, each)), limit / rows, above=False)
+    all_right = min(1.0, literals.count * max(dropped, wrong(rows, bad, blur)))
+    # No bound here is below the chance that the target loses a literal.
+    if literals.count * dropped >= (1.0 if beta is None else beta) or (
+        beta is not None and all_right <= beta
+    ):
+        return all_right
+    cells = _cells(rows, literals, blur)
+    steepness = _steepness(_Cells([*cells[::4], cells[-1]]), literals.count, literals.error)
+    together = _Cells(cells)
+    few = half * dropped + _costly(together, steepness, literals.count, literals.error)
+    many = literals.count * dropped + _costly(together, steepness, literals.count - half, literals.error)
+    return min(all_right, max(few, many))
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,11 @@ class Columns:
                     progress.advance(len(array))
 
             parts = self._reader.parts(sorted(names), self.threads)
-            share_out(work, [None] * self.threads, iter(parts))
+            if rows is not None and rows <= BLOCK:
+                for part in parts:
+                    work(None, part)  # to start a thread would take longer than to read a small table
+            else:
+                share_out(work, [None] * self.threads, iter(parts))
         if cells not in (None, progress.done):
             raise SulqError(OTHER_ROWS)
         if unit is None:
