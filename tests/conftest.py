@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from _pytest.doctest import DoctestModule
-from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import settings
 
 from tests.effort import EFFORT, covering, examples
@@ -30,9 +29,8 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
+def pytest_unconfigure() -> None:
     gc.unfreeze()  # what libraries hold is given back before they ask for it
-    config.stash[gc_collect_iterations_key] = 1  # not five times, each of which goes through all tests
 
 
 @pytest.hookimpl(wrapper=True)
