@@ -18,20 +18,26 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 # No option here changes a result: neither exceptions of floating point nor `errno` are looked at.
 OPTIONS = ["-O3", "-fno-trapping-math", "-fno-math-errno", "-shared", "-fPIC"]
+# Loops on whole numbers may fuse multiplications with additions; on others that would change their last bits.
+LIBRARIES = {"loops": [], "directions": ["-ffp-contract=off"]}
 
 
 class CompiledLoops(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         folder = Path(self.root) / "src" / "sulq" / "loops"
-        source, library = folder / "loops.c", folder / "loops.so"
+        libraries = {folder / f"{name}.c": folder / f"{name}.so" for name in LIBRARIES}
         if os.environ.get("SULQ_PURE"):
             return
         # Not every compiler can choose a processor's version of a function when it is loaded.
-        if not any(_compiled(source, library, *how) for how in ([], ["-DPLAIN"])):
-            library.unlink(missing_ok=True)
+        if not all(
+            any(_compiled(source, library, *LIBRARIES[source.stem], *how) for how in ([], ["-DPLAIN"]))
+            for source, library in libraries.items()
+        ):
+            for library in libraries.values():
+                library.unlink(missing_ok=True)
             self.app.display_warning("no working C compiler: sulq will be slower, with the same results")
             return
-        build_data["artifacts"].append("src/sulq/loops/loops.so")
+        build_data["artifacts"] += [f"src/sulq/loops/{library.name}" for library in libraries.values()]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 

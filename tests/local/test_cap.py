@@ -11,12 +11,15 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from scipy import integrate, special
+from scipy import integrate, optimize, special
 
+from sulq import loops
 from sulq.errors import QueryError
 from sulq.local import Ball, CapReport, Item, SphereReport, best_randomizer, cap, randomizer_of
-from sulq.local.caps import MARGIN, MASSES, cap_mass, moments_of, stated_mass
+from sulq.local.caps import LEAST_MASS, MARGIN, MASSES, cap_mass, moments_of, stated_mass
+from sulq.local.directions import Stream
 from sulq.local.draws import ONE
+from sulq.loops import plain_directions
 from tests.effort import either, examples
 from tests.local.test_randomizers import around, power
 
@@ -51,6 +54,20 @@ def test_in_few_dimensions_it_is_smaller_too(d: int, factors: tuple[float, ...])
 def test_the_mass_of_a_cap_is_that_of_the_incomplete_beta_function(d: int) -> None:
     for threshold in np.linspace(0, min(0.95, 2.4 / math.sqrt(d)), 25):
         assert cap_mass(d, threshold) == pytest.approx(true_mass(d, threshold), rel=1e-10)
+
+
+@pytest.mark.parametrize("d", [*range(2, 40), 100, 1000, 10_000, 2**20])
+def test_the_density_at_the_edge_of_a_cap_is_at_most_what_the_proof_says(d: int) -> None:
+    """And what words, series and floats change of the mass of a cap stays below the margin. Beside its mass, a density
+    is largest for the smallest caps."""
+    least = LEAST_MASS / 2
+    edge = optimize.brentq(lambda threshold: true_mass(d, threshold) - least, 0, 1 - 1e-12, xtol=1e-15)
+    log_density = (d - 3) / 2 * math.log1p(-(edge**2)) + math.lgamma(d / 2) - math.lgamma((d - 1) / 2)
+    density = math.exp(log_density) / math.sqrt(math.pi)
+    most = max(2000, 3 * math.sqrt(d))
+    assert density / least < most
+    changed = most * (1e-12 + d * 2.0**-52) + (d + 1) // 2 * 2.0**-49.8 / least
+    assert changed < (1e-8 if d <= 10_000 else 0.9 * MARGIN)
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)
@@ -158,14 +175,16 @@ def test_vectors_of_any_size_are_reported(scale: float) -> None:
 
 @pytest.fixture
 def tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many directions are tried, call by call."""
-    original, counts = cap._tried, list[int]()
+    """How many directions are tried, call by call. The loops in NumPy return what the compiled ones do."""
+    original, counts = plain_directions.drawn_pairs, list[int]()
 
-    def counted(towards: Any, generator: Any) -> Any:
-        counts.append(towards.shape[1])
-        return original(towards, generator)
+    def counted(key: Any, group: int, flat: bool, many: int) -> Any:
+        counts.append(many)
+        return original(key, group, flat, many)
 
-    monkeypatch.setattr(cap, "_tried", counted)
+    monkeypatch.setattr(plain_directions, "drawn_pairs", counted)
+    for name in ("normals", "met"):
+        monkeypatch.setattr(loops, name, getattr(plain_directions, name))
     return counts
 
 
@@ -181,7 +200,7 @@ def test_how_many_directions_are_drawn_does_not_hang_on_the_vector(
     p, mass = 1 - report.lies / ONE, cap_mass(8, report.threshold)
     expected = p / (2 * mass) + (1 - p) / (1 - mass)
     report.sample(np.tile(vector, (n, 1)))
-    assert sum(tries) / n == pytest.approx(expected, abs=6 / (2 * mass) / math.sqrt(n))
+    assert sum(tries) / 4 / n == pytest.approx(expected, abs=6 / (2 * mass) / math.sqrt(n))
 
 
 @pytest.mark.parametrize("outside", [False, True])
@@ -196,7 +215,7 @@ def test_on_a_device_how_many_are_drawn_does_not_hang_on_the_side_that_is_report
     # Here a coin of "below" also says how far along the vector a person is rounded; the vector is a unit vector.
     assert ((along < report.threshold) == outside).all()
     mass, people = cap_mass(3, report.threshold), n // cap.FEW * cap.FEW
-    assert sum(tries) / people == pytest.approx(
+    assert sum(tries) / 2 / people == pytest.approx(
         1 / mass + 1 / (1 - mass) - 1, abs=7 / mass / math.sqrt(people)
     )
 
@@ -209,15 +228,41 @@ def test_reports_of_few_people_follow_the_law_of_reports_of_many() -> None:
     check_densities(report, drawn, vector, vector / np.linalg.norm(vector), parts=10)
 
 
+def test_nobody_is_offered_a_direction_that_was_drawn_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of words are used once: one range of them after the other, and anew at every call of sample."""
+    used, keys = list[tuple[int, int]](), set[bytes]()
+    for name in ("aimed", "met", "normals"):
+        original = getattr(loops, name)
+
+        def watched(key: Any, group: int, *more: Any, original: Any = original) -> Any:
+            found = original(key, group, *more)
+            keys.add(key.tobytes())
+            used.append((group, found if isinstance(found, int) else found[1]))
+            return found
+
+        monkeypatch.setattr(loops, name, watched)
+    for report, n in (
+        (CapReport(64, 1, 4), 5000),
+        (CapReport(64, 1, 4), 2048 + cap.FEW),
+        (CapReport(2, 1, 1), 3),
+    ):
+        drawn = report.sample(np.zeros((n, report.d)))
+        assert len(np.unique(drawn, axis=0)) == n
+        assert used[0][0] == 0 and all(count > 0 for _, count in used)
+        assert [group for group, _ in used[1:]] == np.cumsum([count for _, count in used[:-1]]).tolist()
+        used.clear()
+    assert len(keys) == 3
+
+
 def test_every_vector_is_rounded_to_one_of_length_1() -> None:
     """A shorter one would have a smaller cap. And what is across a vector is so, in all its directions alike."""
     for d in (2, 5):
         report, rng = CapReport(d, 1, 3), np.random.default_rng(0)
         vectors = rng.standard_normal((d, 20_000)) * 10.0 ** rng.integers(-200, 5, 20_000)
-        made = report._rounded(vectors)
+        made = report._rounded(vectors.T, Stream())
         assert np.abs(np.square(made).sum(axis=0) - 1).max() < 1e-14
         short = np.tile(vectors[:, :1] / np.linalg.norm(vectors[:, :1]) / 2, (1, 50_000))
-        made = report._rounded(short)
+        made = report._rounded(short.T, Stream())
         assert np.abs(made.mean(axis=1) - short[:, 0]).max() < 7 / math.sqrt(50_000)
         # E[yyᵀ] = s·vvᵀ + (1 − s)/(d − 1)·(I − vvᵀ) with s = a² + b²: within 7 deviations of at most 1.
         v, s = 2 * short[:, 0], 0.25 + 0.75 / d if d > 2 else 0.25 + 0.25

@@ -23,6 +23,7 @@ from sulq.local.draws import (
     packed_bits,
     position,
     rounded,
+    rounded_by_leading_bits,
     uniform_below,
 )
 from tests.privacy.test_noise import excess
@@ -173,6 +174,19 @@ def test_rounding_goes_up_for_as_many_words_as_it_should(part: int, monkeypatch:
         assert rounded(where).tolist() == [expected]
 
 
+@pytest.mark.parametrize("part", [0, 1, PARTS // 3, PARTS // 2, PARTS - 1, PARTS])
+def test_leading_bits_round_up_for_as_many_words_as_they_should(
+    part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All strings of 16 bits, and of those that tie the ones on either side of the number."""
+    words, leading = np.arange(2**16, dtype=np.uint16), part >> 37
+    for rest in {0, max((part & 2**37 - 1) - 1, 0), part & 2**37 - 1, 2**37 - 1}:
+        where = Position(np.full(2**16, 5), np.full(2**16, part))
+        dictate(monkeypatch, draws, words.tobytes(), (rest << 27).to_bytes(8, "little"))
+        expected = leading + (leading < 2**16 and rest < part & 2**37 - 1)
+        assert rounded_by_leading_bits(where).tolist() == [6] * expected + [5] * (2**16 - expected)
+
+
 @pytest.mark.parametrize(
     "draw",
     [
@@ -180,6 +194,7 @@ def test_rounding_goes_up_for_as_many_words_as_it_should(part: int, monkeypatch:
         lambda: packed_bits(ONE // 3, 64),
         lambda: uniform_below(1000, 64),
         lambda: rounded(Position(np.zeros(64, dtype=np.int64), np.full(64, PARTS // 2))),
+        lambda: rounded_by_leading_bits(Position(np.zeros(64, dtype=np.int64), np.full(64, PARTS // 2))),
     ],
 )
 def test_no_two_calls_draw_the_same(draw: Callable[[], NDArray[np.int64]]) -> None:

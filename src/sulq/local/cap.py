@@ -9,11 +9,18 @@ direction u with u·y ≥ γ with a probability p, and else as one with u·y < �
 Directions are drawn without looking at y until one is on the side that was drawn, and reported as they are.
 If Q(u) is how likely a direction is to be drawn, and Q(C) how likely the cap is, a report u has the
 probability p·Q(u)/Q(C) in the cap and (1 − p)·Q(u)/(1 − Q(C)) elsewhere. For two vectors these differ by at
-most p/(1 − p)·(1 − c)/c, if no cap is less likely than c. Floats round a direction, an inner product and γ:
-that moves the edge of a cap, and with it Q(C), by far less than one part in 10^9. c is the mass of the cap
-on the sphere less one part in a million, rounded down to a multiple of 2^-24; at γ = 0 it is one half,
-exactly, because a direction is as likely as its opposite. So Q need not be exact, and how a report is
-rounded tells nothing of y.
+most p/(1 − p)·(1 − c)/c, if no cap is less likely than c. So Q need not be exact, and how a report is rounded
+tells nothing of y. Nor do the directions that were drawn in vain, as long as nobody knows them: they are made
+of words that nobody can foretell (`sulq.local.directions.Stream`), and a word is used once.
+
+c is the mass of the cap on the sphere less one part in 2^20, rounded down to a multiple of 2^-24. That
+leaves room for how Q differs from uniform. Random words are whole numbers: that changes the mass by less
+than 2^-30 (`sulq.loops.plain_directions` has the proof). Series that end, and floats that round a direction,
+an inner product and γ, move the edge of a cap by less than x = 10^-12 + d·2^-52. At the edge of a cap with
+the mass 1/128 or more, u·y has a density of at most 2000 or 3·√d times that mass, whichever is more. So its
+mass is off by less than 2000·x or 3·√d·x parts: 10^-8 for 10,000 coordinates, and with the words 0.9 parts
+in 2^20 for 2^20, the most there are. At γ = 0 the mass is one half, exactly, because a direction is as
+likely as its opposite.
 
 A vector of length a·r along v is first rounded to a unit vector y = t·v ± √(1 − t²)·w. There t is a + b or
 a − b with b² = (1 − a²)/d, or b = 1 − a if that is less, and w is one of d − 1 unit vectors across v and each
@@ -35,15 +42,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sulq.local.caps import MASSES, best_cap, moments_of
-from sulq.local.directions import DirectionReport, Floats, columns_of, inner
-from sulq.local.draws import ONE, PARTS, Position, below, position, rounded, uniform_below
+from sulq.local.directions import DirectionReport, Floats, Stream
+from sulq.local.draws import ONE, PARTS, Position, below, position, rounded
 from sulq.local.randomizer import logarithm, usable_epsilon
 from sulq.local.tails import people
+from sulq.loops.plain_directions import heights, inner, units_of
 from sulq.numbers import Numeric
 
 FEW = 16
 """So many people, or fewer, draw as often whichever side they report: a device has the rows of one person."""
-_LARGE = 2.0**400
 
 
 @dataclass(frozen=True, init=False)
@@ -93,50 +100,40 @@ class CapReport(DirectionReport):
             self.lies * MASSES, ONE * (MASSES - self.mass)
         )
 
-    def _drawn(self, vectors: Floats, generator: np.random.Generator) -> Floats:
-        towards = self._rounded(vectors)
-        outside = below(self.lies, towards.shape[1])
-        if len(outside) <= FEW:
-            return self._until_both_sides(towards, outside, generator)
-        reports, pending = np.empty_like(towards), np.arange(len(outside))
-        while pending.size:
-            drawn, along, lengths = _tried(towards, generator)
-            # A direction is as likely as its opposite: of both, the one that may be in the cap is looked at.
-            signs = np.where(~outside & (along < 0), -1.0, 1.0)
-            met = np.where(outside, along < self.threshold, np.abs(along) >= self.threshold)
-            taken, left = np.flatnonzero(met), np.flatnonzero(~met)
-            reports[:, pending[taken]] = drawn[:, taken] * (signs / lengths)[taken]
-            pending, outside, towards = pending[left], outside[left], towards[:, left]
-        return reports
+    def _draw(self, rows: Floats, reports: Floats, stream: Stream) -> None:
+        towards = self._rounded(rows, stream)
+        outside = below(self.lies, len(rows))
+        if len(rows) <= FEW:
+            self._until_both_sides(towards, outside, reports, stream)
+        else:
+            stream.met(self.threshold, towards, outside, reports)
 
     def _until_both_sides(
-        self, towards: Floats, outside: NDArray[np.bool_], generator: np.random.Generator
-    ) -> Floats:
+        self, towards: Floats, outside: NDArray[np.bool_], reports: Floats, stream: Stream
+    ) -> None:
         """Each person draws until a direction of either side was met, and reports the first of their side.
 
         Sides are met in an order that says nothing of where in its side a direction lies, and the side that
         is reported is drawn beside that. So how many directions a device drew, and how long that took, says
         nothing of the report: it hangs on the mass of a cap alone.
         """
-        reports, pending = np.empty_like(towards), np.arange(len(outside))
+        pending = np.arange(len(outside))
         seen = np.zeros((2, len(outside)), dtype=bool)
         while pending.size:
-            drawn, along, lengths = _tried(towards[:, pending], generator)
-            side = (along < self.threshold).astype(np.int64)
+            drawn = stream.normals(self.d, len(pending))
+            lengths = np.sqrt(inner(drawn, drawn))
+            side = (inner(drawn, towards[:, pending]) / lengths < self.threshold).astype(np.int64)
             taken = np.flatnonzero((side == outside[pending]) & ~seen[side, pending])
             reports[:, pending[taken]] = drawn[:, taken] / lengths[taken]
             seen[side, pending] = True
             pending = np.flatnonzero(~seen.all(axis=0))
-        return reports
 
     def pmf(self, report: ArrayLike, value: ArrayLike) -> Fraction:
         """The density, as a multiple of that of a direction drawn at random."""
         direction = np.asarray(report, dtype=np.float64)
-        (vector,), (share,) = (
-            each.T for each in self._read(columns_of(np.asarray([value], dtype=np.float64)))
-        )
+        read = units_of(np.asarray([value], dtype=np.float64).T, self.norm)
         inside, outside = self.densities
-        return outside + (inside - outside) * self._in_cap(direction, vector, float(share))
+        return outside + (inside - outside) * self._in_cap(direction, read.directions[:, 0], read.shares)
 
     def variance(self, n: int) -> float:
         """Of one coordinate, at most: reach²/d, that of the zero vector, or reach²·τ − r² if that is more.
@@ -151,48 +148,24 @@ class CapReport(DirectionReport):
     def reach(self) -> float:
         return self.norm / moments_of(self.d, self.threshold, self.lies).mean
 
-    def _read(self, vectors: Floats) -> tuple[Floats, Floats]:
-        """The directions of vectors, and how long they are as part of the largest length.
+    def _rounded(self, rows: Floats, stream: Stream) -> Floats:
+        """Unit vectors, as columns, whose expectations are the rows, but for the factor r."""
+        if self.d > 1:
+            return stream.aimed(rows, self.norm)
+        directions, shares = units_of(rows.T, self.norm)
+        return np.asarray(np.where(rounded(_upper(shares)) == 1, directions, -directions))
 
-        A vector of zeros, or nearly so, has the direction of the first coordinate.
-        """
-        # Squares of very large and very small numbers are not floats.
-        scaled = np.clip(vectors / (self.norm or 1.0), -_LARGE, _LARGE)
-        lengths = np.sqrt(inner(scaled, scaled))
-        none = lengths < 1 / _LARGE
-        scaled *= ~none / np.where(none, 1.0, lengths)
-        scaled[0] += none
-        return scaled, np.minimum(np.where(none, 0.0, lengths), 1.0) * (self.norm > 0)
-
-    def _rounded(self, vectors: Floats) -> Floats:
-        """Unit vectors whose expectations are the vectors, but for the factor r. All are columns."""
-        directions, shares = self._read(vectors)
-        if self.d == 1:
-            return np.asarray(np.where(rounded(_upper(shares)) == 1, directions, -directions))
-        everyone = np.arange(len(shares))
-        which = uniform_below(4 * (self.d - 1), len(shares))
-        heights, place = _heights(shares, self.d), 1 + (which >> 2)
-        t = np.where(which & 1, heights[0], heights[1])
-        far = np.where(which & 2, 1.0, -1.0) * np.sqrt(np.maximum(1 - t * t, 0.0))
-        turned = far * directions[place, everyone] / (1 + np.abs(directions[0]))
-        made: Floats = (t - turned) * directions
-        made[place, everyone] += far
-        made[0] -= turned * np.copysign(1.0, directions[0])
-        # A vector that is shorter by rounding would have a smaller cap.
-        made /= np.sqrt(inner(made, made))
-        return made
-
-    def _in_cap(self, direction: Floats, vector: Floats, share: float) -> Fraction:
+    def _in_cap(self, direction: Floats, vector: Floats, share: Floats) -> Fraction:
         """How often a direction is in the cap of what a vector is rounded to."""
         along = float(direction @ vector)
         if self.d == 1:
-            base, part = _upper(np.array([share]))
+            base, part = _upper(share)
             up = Fraction(int(base[0]) * PARTS + int(part[0]), PARTS)
             return up * (along >= self.threshold) + (1 - up) * (-along >= self.threshold)
         turned = vector[1:] / (1 + abs(vector[0])) * (along + math.copysign(1.0, vector[0]) * direction[0])
         across = direction[1:] - turned
         met = 0
-        for t in _heights(np.array([share]), self.d)[:, 0].tolist():
+        for t in np.concatenate(heights(share, self.d)).tolist():
             far = math.sqrt(max(1 - t * t, 0.0))
             met += sum(int((t * along + far * side >= self.threshold).sum()) for side in (across, -across))
         return Fraction(met, 4 * (self.d - 1))
@@ -201,16 +174,3 @@ class CapReport(DirectionReport):
 def _upper(shares: Floats) -> Position:
     """In one dimension, how often a vector that is so long as part of the largest length keeps its sign."""
     return position((1 + shares) / 2, 0.0, 1.0, 1)
-
-
-def _heights(shares: Floats, d: int) -> Floats:
-    """a + b and a − b, for vectors that are so long as part of the largest length."""
-    b = np.minimum(np.sqrt((1 - shares * shares) / d), 1 - shares)
-    return np.stack([shares + b, shares - b])
-
-
-def _tried(towards: Floats, generator: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Random vectors in all directions alike, how far along unit vectors they point, and their lengths."""
-    drawn = generator.standard_normal(towards.shape)
-    lengths = np.sqrt(inner(drawn, drawn))
-    return drawn, inner(drawn, towards) / lengths, lengths

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sulq import loops
 from sulq.errors import QueryError
 from sulq.local.coordinates import MOST_COORDINATES
 from sulq.local.formed import FormedRandomizer
@@ -67,16 +69,16 @@ class DirectionReport(Tallied, FormedRandomizer, ABC):
         return None
 
     @abstractmethod
-    def _drawn(self, vectors: Floats, generator: np.random.Generator) -> Floats:
-        """A unit vector for each vector; all are columns."""
+    def _draw(self, rows: Floats, reports: Floats, stream: Stream) -> None:
+        """Write a unit vector for each row of d numbers to the columns of reports."""
 
     def sample(self, values: ArrayLike) -> Floats:
         """A unit vector for each row of d numbers."""
-        vectors, generator = np.asarray(values, dtype=np.float64), seeded()
+        vectors, stream = np.asarray(values, dtype=np.float64), Stream()
         reports, rows = np.empty((self.d, len(vectors))), max(1, _NUMBERS // self.d)
         for start in range(0, len(vectors), rows):
-            columns = columns_of(vectors[start : start + rows])
-            reports[:, start : start + rows] = self._drawn(columns, generator)
+            here = slice(start, start + rows)
+            self._draw(vectors[here], reports[:, here], stream)
         return reports.T
 
     def tally(self, reports: ArrayLike, item: str = "") -> Tally:
@@ -105,6 +107,59 @@ class DirectionReport(Tallied, FormedRandomizer, ABC):
         return 2 * self.reach / people(n)
 
 
+class Stream:
+    """Random words that nobody can foretell, used up from the front: one stream for each call of `sample`.
+
+    They follow from 32 bytes of the operating system's randomness by ChaCha20, a stream cipher. Whoever sees
+    some of them learns nothing of the others.
+
+    >>> Stream().normals(3, 2).shape
+    (3, 2)
+    """
+
+    def __init__(self) -> None:
+        self._key = random_bytes(32).view(np.uint32)
+        self._group = 0
+
+    @cached_property
+    def fast(self) -> np.random.Generator:
+        """A faster generator, for directions that are all reported: nothing is told by what is public."""
+        return np.random.Generator(np.random.SFC64(self._key.tolist()))
+
+    def normals(self, d: int, n: int) -> Floats:
+        """n vectors of d numbers, as columns, that point in all directions alike.
+
+        Args:
+            d: how many numbers a vector has.
+            n: how many vectors there are.
+        """
+        drawn, used = loops.normals(self._key, self._group, d, n)
+        self._group += used
+        return drawn
+
+    def aimed(self, rows: Floats, norm: float) -> Floats:
+        """Unit vectors, as columns, whose expectations are the rows divided by the norm.
+
+        Args:
+            rows: vectors; what is no number counts as 0.
+            norm: how long they are, at most.
+        """
+        made, used = loops.aimed(self._key, self._group, rows, norm)
+        self._group += used
+        return made
+
+    def met(self, threshold: float, towards: Floats, outside: NDArray[np.bool_], reports: Floats) -> None:
+        """Write a direction to each column of reports, drawn until it is on the side that is wanted.
+
+        Args:
+            threshold: how far along a vector its cap begins.
+            towards: unit vectors, as columns, which may be written over.
+            outside: whether a direction is to be outside of the cap; may be written over.
+            reports: where directions are written to.
+        """
+        self._group += loops.met(self._key, self._group, threshold, towards, outside, reports)
+
+
 def columns_of(values: ArrayLike) -> Floats:
     """Vectors as columns: few long rows are faster than many short ones. What is no number counts as 0.
 
@@ -122,15 +177,6 @@ def inner(one: Floats, other: Floats) -> Floats:
     [11.0]
     """
     return np.asarray(np.einsum("ij,ij->j", one, other))
-
-
-def seeded() -> np.random.Generator:
-    """A fast generator with a seed nobody else has: directions are public, so that it may draw them.
-
-    >>> seeded().standard_normal(3).shape
-    (3,)
-    """
-    return np.random.Generator(np.random.SFC64(random_bytes(32).view(np.uint32).tolist()))
 
 
 def _in_steps(reports: NDArray[Any]) -> NDArray[np.object_]:

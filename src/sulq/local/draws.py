@@ -188,6 +188,22 @@ def rounded(where: Position) -> NDArray[np.int64]:
     return where.base + (words.reshape(where.part.shape).astype(np.int64) < where.part)
 
 
+def rounded_by_leading_bits(where: Position) -> NDArray[np.int64]:
+    """The same law with fewer bits: 16 nearly always tell; for one number in 2^16, 37 more do.
+
+    >>> rounded_by_leading_bits(position(np.array([0.0, 10.0]), 0.0, 10.0, 1)).tolist()
+    [0, 1]
+    """
+    leading = where.part >> 37
+    drawn = random_bytes(2 * where.part.size).view(np.uint16)
+    further = drawn < leading
+    undecided = np.flatnonzero(drawn == leading)
+    if undecided.size:
+        words = random_bytes(8 * undecided.size).view(np.uint64) >> 27
+        further[undecided] = words.astype(np.int64) < where.part[undecided] & (2**37 - 1)
+    return where.base + further
+
+
 def _at(
     values: NDArray[np.float64],
     low: float | NDArray[np.float64],

@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sulq.local.directions import DirectionReport, Floats, columns_of, inner
+from sulq.local.directions import DirectionReport, Floats, Stream, columns_of, inner
 from sulq.local.draws import PARTS, position, rounded
 from sulq.local.response import RandomizedResponse
 from sulq.local.tails import people
@@ -58,13 +58,14 @@ class SphereReport(DirectionReport):
     def epsilon(self) -> float:
         return self.bit.epsilon
 
-    def _drawn(self, vectors: Floats, generator: np.random.Generator) -> Floats:
-        directions = generator.standard_normal(vectors.shape)
+    def _draw(self, rows: Floats, reports: Floats, stream: Stream) -> None:
+        vectors = columns_of(rows)
+        directions = stream.fast.standard_normal(vectors.shape)
         length = np.sqrt(inner(vectors, vectors))
         keeps = rounded(position(length, -self.norm, self.norm, 1)).astype(bool)
         sides = self.bit.sample((inner(directions, vectors) >= 0) ^ ~keeps)
         directions *= np.where(sides, 1.0, -1.0) / np.sqrt(inner(directions, directions))
-        return directions
+        reports[:] = directions
 
     def pmf(self, report: ArrayLike, value: ArrayLike) -> Fraction:
         """The density, as a multiple of the uniform one on the sphere.

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sulq.errors import QueryError
 from sulq.local.central import NearlyNormal
-from sulq.local.draws import ONE, PARTS, Marks, Position, rounded
+from sulq.local.draws import ONE, PARTS, Marks, Position, rounded_by_leading_bits
 from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import chance_to_lie, codes, interval, logarithm, usable_epsilon
 from sulq.local.tails import Bounded, people
@@ -94,7 +94,7 @@ class WindowReport(Tallied, FormedRandomizer):
 
     def sample(self, values: ArrayLike) -> NDArray[np.int64]:
         """A cell for each number."""
-        reports = rounded(self._position(values))
+        reports = rounded_by_leading_bits(self._position(values))
         # How far from the window's beginning a report is has the same law for every number. Cells outside
         # are counted from the end of the window on, and round to its beginning.
         reports += steps_of(self.cells, self.window, self.lies).drawn(reports.size)

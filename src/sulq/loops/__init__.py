@@ -1,6 +1,6 @@
-"""The inner loops of sums, elimination and CSV: compiled from C where possible, otherwise NumPy's.
+"""The inner loops of sums, elimination, CSV and directions: compiled from C where possible, or else NumPy's.
 
-Both return the same integers bit for bit, so which one runs is a matter of time alone.
+Both return the same numbers bit for bit, so which one runs is a matter of time alone.
 """
 
 from sulq.loops.compiled import LIBRARY
@@ -9,6 +9,7 @@ from sulq.loops.plain import Cleaning, Cut, Members, Step, Taken
 
 if LIBRARY is None:
     from sulq.loops.plain import (
+        aimed,
         codes_of_entries,
         combined,
         cut_csv,
@@ -17,7 +18,9 @@ if LIBRARY is None:
         gram,
         grouped_product,
         joint_counts,
+        met,
         nearest,
+        normals,
         product,
         real_features,
         real_steps,
@@ -25,6 +28,7 @@ if LIBRARY is None:
     )
 else:
     from sulq.loops.compiled import (
+        aimed,
         codes_of_entries,
         combined,
         cut_csv,
@@ -33,7 +37,9 @@ else:
         gram,
         grouped_product,
         joint_counts,
+        met,
         nearest,
+        normals,
         product,
         real_features,
         real_steps,
@@ -50,6 +56,7 @@ __all__ = [
     "Norm",
     "Step",
     "Taken",
+    "aimed",
     "codes_of_entries",
     "combined",
     "cut_csv",
@@ -58,7 +65,9 @@ __all__ = [
     "gram",
     "grouped_product",
     "joint_counts",
+    "met",
     "nearest",
+    "normals",
     "product",
     "real_features",
     "real_steps",

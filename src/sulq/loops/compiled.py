@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.loops import plain
+from sulq.loops import compiled_directions, plain
+from sulq.loops.compiled_directions import aimed as aimed
+from sulq.loops.compiled_directions import met as met
+from sulq.loops.compiled_directions import normals as normals
 from sulq.loops.matrices import Laid, addresses, at
 from sulq.loops.plain import Bytes, Cleaning, Cut, Floats, Integers, Matrix, Step, Words
 
@@ -66,7 +69,7 @@ def _loaded() -> ctypes.CDLL | None:
     return library
 
 
-LIBRARY: Any = _loaded()
+LIBRARY: Any = None if compiled_directions.LIBRARY is None else _loaded()
 STRIP = 0 if LIBRARY is None else ctypes.c_int64.in_dll(LIBRARY, "strip_rows").value
 """How many rows of a matrix are worked on at once, as the library was compiled."""
 

@@ -18,6 +18,9 @@ from sulq.loops.plain_csv import Cut as Cut
 from sulq.loops.plain_csv import csv_cells as csv_cells
 from sulq.loops.plain_csv import cut_csv as cut_csv
 from sulq.loops.plain_csv import gather_csv as gather_csv
+from sulq.loops.plain_directions import aimed as aimed
+from sulq.loops.plain_directions import met as met
+from sulq.loops.plain_directions import normals as normals
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

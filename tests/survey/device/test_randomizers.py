@@ -357,9 +357,13 @@ MUTANTS: dict[str, tuple[dict[str, str], Callable[[Engine], bool]]] = {
     ),
     "an uneven grid taken for an even one": (
         {
-            "rounded(positionAmong(value, low, high, marks), bytes)": "rounded(position(value, low, high, marks.length - 1), bytes)"
+            "positionAmong(value, low, high, marks), bytes)": "position(value, low, high, marks.length - 1), bytes)"
         },
         caught_by_bytes("window"),
+    ),
+    "a rounding by 16 bits alone": (
+        {"Number(bigWord(bytes(8)) >> 27n) < rest": "true"},
+        lambda engine: not same_where_16_bits_tie(engine),
     ),
 }
 
@@ -372,7 +376,7 @@ def same_at_edges(engine: Engine) -> bool:
         leading = (edge << 64) // steps.whole
         first, rest = (leading >> 48).to_bytes(2, "little"), (leading & 2**48 - 1).to_bytes(6, "little")
         for last in (bytes(16), b"\xff" * 16):
-            given = bytes(8) + first + rest + last
+            given = b"\xff\xff" + first + rest + last
             drawn, taken = pythons(randomizer, np.array([0.0]), given, 1)
             if engine.draws_of(randomizer.to_json(), "0", given.hex(), 1) != {"drawn": drawn, "taken": taken}:
                 return False
@@ -381,6 +385,27 @@ def same_at_edges(engine: Engine) -> bool:
 
 def test_cells_that_64_bits_do_not_decide_are_decided_as_in_python(engine: Engine) -> None:
     assert same_at_edges(engine)
+
+
+def same_where_16_bits_tie(engine: Engine) -> bool:
+    """Whether numbers whose first 16 bits are those of where they lie are rounded as in Python, to the last bit."""
+    randomizer, value = WindowReport(0, 1, 1), 1 / 3
+    part = int(randomizer._position([value]).part[0])
+    found = []
+    for rest in (0, (part & 2**37 - 1) - 1, part & 2**37 - 1, 2**37 - 1):
+        given = (part >> 37).to_bytes(2, "little") + (rest << 27).to_bytes(8, "little") + bytes(8)
+        drawn, taken = pythons(randomizer, np.array([value]), given, 1)
+        if engine.draws_of(randomizer.to_json(), repr(value), given.hex(), 1) != {
+            "drawn": drawn,
+            "taken": taken,
+        }:
+            return False
+        found.append(drawn[0])
+    return found[0] == found[1] == found[2] + 1 == found[3] + 1
+
+
+def test_numbers_that_16_bits_do_not_round_are_rounded_as_in_python(engine: Engine) -> None:
+    assert same_where_16_bits_tie(engine)
 
 
 def lowest_bit_dropped(engine: Engine) -> bool:

@@ -11,6 +11,7 @@ import {
   position,
   positionAmong,
   rounded,
+  roundedByLeadingBits,
   shares,
   uniformBelow,
   word32,
@@ -169,7 +170,7 @@ function windowed(form) {
     cells,
     ratio: larger({ n: (ONE - lies) * BigInt(cells - window), d: lies * BigInt(window) }),
     draw(value, bytes) {
-      const place = rounded(positionAmong(value, low, high, marks), bytes);
+      const place = roundedByLeadingBits(positionAmong(value, low, high, marks), bytes);
       return (place + beyond(bytes)) % cells;
     },
   };
