@@ -70,7 +70,7 @@ def cases() -> list[Case]:
         chosen += [Case(model, "made-up, bell curves", "4", 30, None, crowd=True)]
         for data, runs in {"adult, numbers": 10, "pums": 20, "wdbc": 6}.items():
             chosen += [Case(model, data, epsilon, runs) for epsilon in ("1", "10")]
-    for data, runs in {"adult, numbers": 4, "pums": 6, "made-up, mixed": 4, "skin": 2}.items():
+    for data, runs in {"adult, numbers": 4, "pums": 6, "made-up, mixed": 4, "skin": 10}.items():
         chosen += [
             Case("additive", data, epsilon, runs, "1e-5", "add-remove") for epsilon in ("0.5", "1", "3")
         ]
