@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Processes that run tests, on two cores: one of three often waits, for a clock or a disk. What tries hard seldom waits.
+WORKERS := 3
 
 # The tests start many interpreters: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -30,7 +32,7 @@ test: $(VENV)/.ready
 
 test-all: export SULQ_TESTS = thorough
 test-all: browser postgres spark dask
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test WORKERS=2
 
 # The tests of the console in a browser are skipped where there is none.
 browser: $(VENV)/.ready
@@ -63,11 +65,11 @@ dask: $(VENV)/.ready
 	@echo "· Dask for the tests of files on its workers"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dask]'
 
-# Two processes run tests. If each started threads for its matrices as well, they would be in each other's way.
+# If each process started threads for its matrices as well, they would be in each other's way.
 suite: export OPENBLAS_NUM_THREADS = 1
 suite: $(VENV)/.ready
 	@echo "· tests, property tests and docstring examples"
-	@$(BIN)/pytest --numprocesses=2 --dist=loadgroup --quiet
+	@$(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadgroup --quiet
 
 # Types are checked while tests wait: for disks, clocks and each other.
 lint: $(VENV)/.ready
