@@ -177,8 +177,12 @@ class NumberResponse(Response):
         sizes, sums = [_value(answer) for answer in sized], [_value(answer) for answer in totals]
         offs, apart = (np.array([_off(answer) for answer in each]) for each in (sized, totals))
         of_sizes, of_sums = _variances(number, sizes, offs), _variances(summed, sums, apart)
-        rows = max(1.0, float(_pooled(of_sizes, [_value(number), *(each.sum() for each in sizes)])))
-        base = self._mean(rows, float(_pooled(of_sums, [_value(summed), *(each.sum() for each in sums)])))
+        rows = max(
+            1.0, float(_pooled(of_sizes, [_value(number), *(np.asarray(each.sum()) for each in sizes)]))
+        )
+        base = self._mean(
+            rows, float(_pooled(of_sums, [_value(summed), *(np.asarray(each.sum()) for each in sums)]))
+        )
         coarse = joined(attributes, sizes, offs)
         together = coarse.taken([np.stack(both, axis=1) for both in zip(sizes, sums, strict=True)])
         gradient = together[:, 1:] - base * together[:, :1]
