@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,8 +156,25 @@ def test_lengths_are_those_of_a_gamma_variable() -> None:
         assert within(float((turned > x).mean()), tail_of(x, width), many)
 
 
-def test_whole_numbers_and_floats_settle_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same normal numbers, settled both ways."""
+def none_sure(spreads: Any, whole: Any, first: Any) -> tuple[Any, Any]:
+    return np.zeros(len(whole), np.int64), np.zeros(len(whole), np.bool_)
+
+
+ALL = (
+    (Fraction(1, 3), 3),
+    (Fraction(22, 7), 5),
+    (Fraction(2**31 + 1, 3), 7),
+    (10**9, 40),
+    (10**12, 300),
+    (10**17, 3),
+)
+
+
+@pytest.mark.parametrize(("scale", "width"), ALL, ids=str)
+def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
+    scale: Fraction, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same normal numbers, settled in three ways."""
     kept: list[Normals] = []
     draw = Normals.drawn
 
@@ -165,23 +183,45 @@ def test_whole_numbers_and_floats_settle_the_same(monkeypatch: pytest.MonkeyPatc
         return kept[-1]
 
     monkeypatch.setattr(Normals, "drawn", drawn)
-    for scale, width in ((Fraction(1, 3), 3), (Fraction(22, 7), 5), (Fraction(2**31 + 1, 3), 7), (10**9, 40)):
-        kept.clear()
-        noise = SphericalLaplace(scale, width)
-        monkeypatch.setattr(spherical, "RELATIVE", 2.0**-49)
-        fast = noise.sample(30 * width)
-        monkeypatch.setattr(spherical, "RELATIVE", 1e9)
-        assert (noise.sample(30 * width) == fast).all()
-        # Rounded up from many more digits, nothing changes either.
-        normal, each = kept[0], 2 * width + 1
-        for row in range(3):
-            squares = sum(
-                Fraction(normal.digits(row * each + width + j, 4), 2**256) ** 2 for j in range(width + 1)
-            )
-            for place in range(width):
-                size = Fraction(normal.digits(row * each + place, 4), 2**256)
-                exact = math.isqrt(math.floor(4 * squares * (size * noise.scale) ** 2))
-                assert abs(int(fast[row * width + place])) == (exact + 1) // 2
+    noise = SphericalLaplace(scale, width)
+    fast = noise.sample(20 * width)
+    monkeypatch.setattr(spherical, "RELATIVE", 1e9)
+    assert (noise.sample(20 * width) == fast).all()
+    monkeypatch.setattr(spherical, "_in_pairs", none_sure)
+    assert (noise.sample(20 * width) == fast).all()
+    # Rounded up from many more digits, nothing changes either.
+    normal, each = kept[0], 2 * width + 1
+    for row in range(3):
+        squares = sum(
+            Fraction(normal.digits(row * each + width + j, 4), 2**256) ** 2 for j in range(width + 1)
+        )
+        for place in range(width):
+            size = Fraction(normal.digits(row * each + place, 4), 2**256)
+            exact = math.isqrt(math.floor(4 * squares * (size * noise.scale) ** 2))
+            assert abs(int(fast[row * width + place])) == (exact + 1) // 2
+
+
+@pytest.mark.parametrize("steps", [0, 7, 2**30, 2**45 + 1, 2**52])
+def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) -> None:
+    """The scale is such that, for the digits that are known, a coordinate is the middle of two numbers."""
+    settled = 0
+    for normal in (Normals.drawn(3) for _ in range(200)):
+        size, *others = (normal.digits(place, 1) for place in range(3))
+        whole, first = normal.whole.view(np.uint64), normal.first
+        squares = spherical._squares_of(whole[None, 1:], first[None, 1:])[0]
+        root = math.isqrt(sum(other**2 for other in others) << 400)  # √V·2^264
+        for moved in (Fraction(0), Fraction(1, 2), Fraction(-1, 2)):
+            scale = (steps + Fraction(1, 2) + moved) * (1 << 328) / (size * root)
+            if scale < Fraction(1, 2**40):
+                continue
+            vector = spherical._Vector(normal, 0, 1, scale, squares)
+            found, sure = spherical._in_pairs(np.array([vector.spread]).T, whole[:1], first[:1])
+            if moved:
+                settled += int(sure[0])
+                assert not sure[0] or found[0] == vector.number(0)
+            else:
+                assert not sure[0] and vector.number(0) in (steps, steps + 1)
+    assert settled > 100
 
 
 def chance(cell: tuple[int, ...], scale: float, points: int = 40) -> float:

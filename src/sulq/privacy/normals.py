@@ -19,9 +19,11 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +38,8 @@ _STRIPS = 8 << _FINE
 _UNIT = 26
 """Strips are 2^-4 wide and whole numbers of 2^-26 high; those beyond have an area of 2^-30 together."""
 _SLACK = 2.0**-40
+_AT_ONCE = 2**14
+"""So many are proposed at a time: they stay in the processor's cache."""
 
 
 @dataclass
@@ -63,12 +67,13 @@ class Normals:
     @classmethod
     def drawn(cls, size: int) -> Normals:
         """So many of them, of which no more digits are drawn than their law needs."""
-        kept = cls(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int64))
-        while len(kept.whole) < size:
+        kept: list[Normals] = []
+        missing = size
+        while missing > 0:
             # How many to propose depends on how many were kept, never on which.
-            kept = kept._and(_kept(17 * (size - len(kept.whole)) // 16 + 8))
-        more = {place: digits for place, digits in kept.more.items() if place < size}
-        return cls(kept.whole[:size], kept.first[:size], kept.signs[:size], more)
+            kept.append(_kept(min(17 * missing // 16 + 8, _AT_ONCE)))
+            missing -= len(kept[-1].whole)
+        return _first(kept, size)
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -93,14 +98,24 @@ class Normals:
         tail = more - (1 << WORD * seen)
         return (shown << WORD * (words - 1)) | (tail >> WORD * (seen - words + 1))
 
-    def _and(self, other: Normals) -> Normals:
-        after = {len(self.whole) + place: digits for place, digits in other.more.items()}
-        return Normals(
-            np.concatenate([self.whole, other.whole]),
-            np.concatenate([self.first, other.first]),
-            np.concatenate([self.signs, other.signs]),
-            self.more | after,
-        )
+
+def _first(parts: Sequence[Normals], size: int) -> Normals:
+    """The first of several groups, as one."""
+    begins = accumulate((len(part.whole) for part in parts), initial=0)
+    more = {
+        begin + place: digits
+        for begin, part in zip(begins, parts, strict=False)
+        for place, digits in part.more.items()
+        if begin + place < size
+    }
+    none = Normals(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int64))
+    rows = [none, *parts]
+    return Normals(
+        np.concatenate([part.whole for part in rows])[:size],
+        np.concatenate([part.first for part in rows])[:size],
+        np.concatenate([part.signs for part in rows])[:size],
+        more,
+    )
 
 
 def _kept(size: int) -> Normals:

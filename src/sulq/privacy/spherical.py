@@ -27,8 +27,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations_with_replacement
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, whole
@@ -36,11 +38,15 @@ from sulq.privacy.noise import Draws
 from sulq.privacy.normals import WORD, Normals
 from sulq.privacy.ranges import HIGHEST, LOWEST, checked_beta, checked_sensitivity, in_range
 
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
 RELATIVE, ABSOLUTE = 2.0**-49, 2.0**-60
-"""The floats below err by less: by this part of a coordinate, 2^-53 of it for each number of the vector, and
-this part of the noise's width."""
+"""The floats below err by less: by this part of a coordinate, 2^-53 of it for each addition, and this part of
+the noise's width."""
 _NORMALS = 2**14
 """So many normal numbers are drawn at a time: they stay in the processor's cache."""
+_FEW = 128
 _NODES = 801
 _UP = 1 + 1e-8
 """More than what the integral below is off by."""
@@ -112,35 +118,142 @@ class SphericalLaplace:
         return max(0, math.ceil(furthest * self.scale - Fraction(1, 2)))
 
     def _vectors(self, many: int) -> Draws:
-        """So many vectors: numbers are settled in floats where that is sure, and exactly elsewhere."""
+        """So many vectors: numbers are settled in floats where that is sure, then in pairs of floats where
+        that is, and in whole numbers elsewhere."""
         w, each = self.width, 2 * self.width + 1
         normals = Normals.drawn(many * each)
         sizes, signs = normals.sizes.reshape(many, each), normals.signs.reshape(many, each)[:, :w]
-        # A sum of w + 1 positive numbers errs by at most w·2^-53 of itself, in whatever order.
-        squares = np.sum(np.square(sizes[:, w:]), axis=1, keepdims=True)
+        squares, additions = _summed(np.square(sizes[:, w:]))
         spread = float(self.scale) * np.sqrt(squares)
         product = spread * sizes[:, :w]
         rounded = np.floor(product + 0.5)
-        off = product * (RELATIVE + w * 2.0**-53) + spread * ABSOLUTE
+        off = product * (RELATIVE + additions * 2.0**-53) + spread * ABSOLUTE
         # Of a very small sum of squares, the digits to come could be a larger part.
         sure = (np.abs(product - rounded) < 0.5 - off) & (squares > 2.0**-16 * (w + 1)) & (off < 0.25)
         steps: Draws = np.where(sure, rounded, 0.0).astype(np.int64)
         if not sure.all():
-            steps = steps.astype(object)
-        for row in np.flatnonzero(~sure.all(axis=1)).tolist():
-            exact = _Vector(normals, row * each, w, self.scale)
-            for place in np.flatnonzero(~sure[row]).tolist():
-                steps[row, place] = exact.number(place)
+            steps = self._settled(normals, steps, ~sure)
         return (steps * signs).ravel()
+
+    def _settled(self, normals: Normals, steps: Draws, unsure: NDArray[np.bool_]) -> Draws:
+        """The numbers, of which some were not sure yet."""
+        w, each = self.width, 2 * self.width + 1
+        shape = len(steps), each
+        rows = np.flatnonzero(unsure.any(axis=1))
+        digits = [numbers.reshape(shape)[rows] for numbers in (normals.whole.view(np.uint64), normals.first)]
+        squares = _squares_of(*(numbers[:, w:] for numbers in digits))
+        vectors = [
+            _Vector(normals, row * each, w, self.scale, square)
+            for row, square in zip(rows.tolist(), squares, strict=True)
+        ]
+        # Which vector and which of its numbers.
+        where = np.nonzero(unsure[rows])
+        spreads = np.array([vector.spread for vector in vectors])[where[0]].T
+        finer, is_sure = _in_pairs(spreads, *(numbers[:, :w][where] for numbers in digits))
+        steps[rows[where[0]], where[1]] = finer
+        if not is_sure.all():
+            steps = steps.astype(object)
+        for vector, place in np.transpose(where)[~is_sure].tolist():
+            steps[rows[vector], place] = vectors[vector].number(place)
+        return steps
+
+
+def _summed(rows: Floats) -> tuple[Floats, int]:
+    """The sum of each row of positive numbers, and how many additions a number went through, at most.
+
+    Each of them adds an error of 2^-53 of the sum, at most. Sixteen at a time make few.
+
+    >>> sums, additions = _summed(np.ones((2, 1000)))
+    >>> sums.tolist(), additions
+    ([[1000.0], [1000.0]], 84)
+    """
+    additions = 0
+    while rows.shape[1] > _FEW:
+        end = rows.shape[1] // 16 * 16
+        blocks = rows[:, :end].reshape(len(rows), 16, -1).sum(axis=1)
+        rows, additions = np.concatenate([blocks, rows[:, end:]], axis=1), additions + 15
+    return rows.sum(axis=1, keepdims=True), additions + rows.shape[1] - 1
+
+
+def _squares_of(whole: Words, first: Words) -> list[tuple[int, int]]:
+    """Rows of numbers k + x: their squares' sums, times 4^64, from the first 64 digits of x, and not above.
+
+    Args:
+        whole: k of each, below 2^32.
+        first: the first 64 digits of each x.
+
+    >>> _squares_of(np.array([[1, 2]], np.uint64), np.array([[0, 2**63]], np.uint64))[0][0] / 2**128
+    7.25
+    """
+    width, half = whole.shape[1], np.uint64(32)
+    low = np.uint64(2**32 - 1)
+    limbs = {64: whole, 32: first >> half, 0: first & low}
+    sums = {
+        (one, other): [(a * b >> half).sum(axis=1).tolist(), (a * b & low).sum(axis=1).tolist()]
+        for (one, a), (other, b) in combinations_with_replacement(limbs.items(), 2)
+    }
+    lengths = [limbs[place].sum(axis=1).tolist() for place in limbs]
+    found = []
+    for row in range(len(whole)):
+        square = 0
+        for (one, other), (high, rest) in sums.items():
+            square += ((high[row] << 32) + rest[row]) << (one + other + (one != other))
+        length = sum(each[row] << place for place, each in zip(limbs, lengths, strict=True))
+        found.append((square, square + 2 * length + width))
+    return found
+
+
+def _in_pairs(spreads: Floats, whole: Words, first: Words) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """⌊s·√V·|N| + 1/2⌋ in pairs of floats, and whether it is sure.
+
+    A product of two floats is a float and another one (Dekker, "A floating-point technique for extending the
+    available precision", 1971). Of the whole, less than 2^-98 is lost.
+
+    Args:
+        spreads: s·√V as two floats, and how far it is off, for each number.
+        whole: k of each.
+        first: the first 64 digits of x of each.
+    """
+    high, low, unknown = spreads
+    top = whole + (first >> np.uint64(32)) * 2.0**-32
+    rest = (first & np.uint64(2**32 - 1)) * 2.0**-64
+    size = top + rest
+    product = high * size
+    (a, b), (c, d) = _halves(high), _halves(size)
+    more = ((a * c - product) + a * d + b * c) + b * d
+    more += high * ((top - size) + rest) + low * size
+    below = np.floor(product)
+    part = (product - below) + more
+    step = np.floor(part + 0.5)
+    off = unknown * size + high * 2.0**-64 + product * 2.0**-98 + 2.0**-40
+    sure = (np.abs(part - step) < 0.5 - off) & (product < 2.0**62)
+    return np.where(sure, below, 0.0).astype(np.int64) + np.where(sure, step, 0.0).astype(np.int64), sure
+
+
+def _halves(numbers: Floats) -> tuple[Floats, Floats]:
+    """The leading 26 bits of each, and the rest (Veltkamp)."""
+    wide = numbers * (2.0**27 + 1)
+    leading = wide - (wide - numbers)
+    return leading, numbers - leading
 
 
 class _Vector:
     """One vector in whole numbers: digits of its normal numbers are drawn until a coordinate is settled."""
 
-    def __init__(self, normals: Normals, start: int, width: int, scale: Fraction) -> None:
+    def __init__(
+        self, normals: Normals, start: int, width: int, scale: Fraction, squares: tuple[int, int]
+    ) -> None:
         self.normals, self.start, self.width, self.scale = normals, start, width, scale
-        self.squares: dict[int, tuple[int, int]] = {}
+        self.squares = {1: self._scaled(*squares)}
         """Between which whole numbers 4·s²·V lies, times 4^(64·words), by the number of words."""
+
+    @property
+    def spread(self) -> tuple[float, float, float]:
+        """s·√V from below, as two floats, and by how much more it may be."""
+        low, high = (math.isqrt(square << 2 * WORD) for square in self.squares[1])
+        near = float(low)
+        unit = 2.0 ** (-2 * WORD - 1)
+        return near * unit, float(low - int(near)) * unit, float(high + 1 - low) * unit * (1 + 2.0**-50)
 
     def number(self, place: int) -> int:
         """⌊s·√V·|N| + 1/2⌋."""
@@ -158,10 +271,14 @@ class _Vector:
         if words not in self.squares:
             first = self.start + self.width
             sizes = [self.normals.digits(place, words) for place in range(first, first + self.width + 1)]
-            low, high = sum(size**2 for size in sizes), sum((size + 1) ** 2 for size in sizes)
-            over, under = 4 * self.scale.numerator**2, self.scale.denominator**2
-            self.squares[words] = low * over // under, -(-high * over // under)
+            self.squares[words] = self._scaled(
+                sum(size**2 for size in sizes), sum((size + 1) ** 2 for size in sizes)
+            )
         return self.squares[words]
+
+    def _scaled(self, low: int, high: int) -> tuple[int, int]:
+        over, under = 4 * self.scale.numerator**2, self.scale.denominator**2
+        return low * over // under, -(-high * over // under)
 
 
 @lru_cache(maxsize=4096)
