@@ -167,7 +167,7 @@ def calibration(effort: Effort) -> Iterator[AuditFinding]:
     for promised in tight:
         prices = getattr(promised.budget, "prices", BY_RHO)
         failures, tried, nearest = [], 0, 0.0
-        for _ in range(100 if effort == "quick" else 20_000):
+        for _ in range(100 if effort == "quick" else 4_000):
             by_tolerance = dice.random() < 0.15
             sums = [_facts(dice, by_tolerance) for _ in range(dice.randint(1, 4))]
             contests = [] if by_tolerance else [_contest(dice) for _ in range(dice.randint(0, 2))]

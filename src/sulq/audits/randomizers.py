@@ -149,8 +149,8 @@ def examined(
     # Every bit and every number of a report is among what is looked at.
     yield told_apart(
         f"{subject}: reports for {values[0]} and {values[1]}",
-        list(reports[0]),
-        list(reports[1]),
+        reports[0],
+        reports[1],
         float(epsilon),
     )
     shapes = {(drawn.shape[1:], drawn.dtype.str) for drawn in reports}
