@@ -203,7 +203,8 @@ def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
 
 @pytest.mark.parametrize("steps", [0, 7, 2**30, 2**45 + 1, 2**52])
 def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) -> None:
-    """The scale is such that, for the digits that are known, a coordinate is the middle of two numbers."""
+    """The scale is such that a coordinate is the middle of two numbers, if the next digit is the last that is
+    not 0."""
     settled = 0
     for normal in (Normals.drawn(3) for _ in range(200)):
         size, *others = (normal.digits(place, 1) for place in range(3))
@@ -211,7 +212,7 @@ def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) ->
         squares = spherical._squares_of(whole[None, 1:], first[None, 1:])[0]
         root = math.isqrt(sum(other**2 for other in others) << 400)  # √V·2^264
         for moved in (Fraction(0), Fraction(1, 2), Fraction(-1, 2)):
-            scale = (steps + Fraction(1, 2) + moved) * (1 << 328) / (size * root)
+            scale = (steps + Fraction(1, 2) + moved) * (1 << 329) / ((2 * size + 1) * root)
             if scale < Fraction(1, 2**40):
                 continue
             vector = spherical._Vector(normal, 0, 1, scale, squares)
