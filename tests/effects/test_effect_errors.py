@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sulq.effects.effect_errors import deviations
+from sulq.effects.effect_errors import deviations, sharper
 from sulq.effects.estimate import Estimate, Gradient, start
 from sulq.effects.layout import Floats, Layout
 from sulq.effects.logistic import Chances, logistic, reweighed
@@ -65,6 +65,21 @@ def test_bars_hold_effects_of_values_whose_label_is_all_but_certain() -> None:
     shares = np.array([0.2, 0.9995, 0.999, 0.5])
     assert held(shares) >= 0.95
     assert held(shares, straight=True) < 0.9
+
+
+def test_all_effects_may_be_larger_together_where_the_label_is_nearly_certain_and_only_there() -> None:
+    """All effects times 1.3 change chances of 0.05 % by less than noise, and chances of 30 % by far more."""
+    rng = np.random.default_rng(1)
+    likely, certain = np.array([0.2, 0.4, 0.3, 0.6]), np.array([0.0005, 0.9995, 0.9995, 0.9995])
+    for counts in (COUNTS, 100 * COUNTS):
+        assert sharper(learned(likely, rng, counts), BASE) < 0.05
+        assert sharper(learned(certain, rng, counts), BASE) > 0.3
+
+
+def test_no_effects_at_all_are_not_larger_together() -> None:
+    nothing = start(LAYOUT, COUNTS, np.zeros((4, 4)), np.full(4, 0.1875))
+    at_none = nothing.given(Gradient(np.zeros(4), np.zeros(4), np.full(4, NOISE**2)))
+    assert sharper(at_none, BASE) == 0.0
 
 
 def test_a_value_that_may_have_no_rows_at_all_has_a_long_bar() -> None:

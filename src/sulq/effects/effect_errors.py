@@ -1,9 +1,9 @@
 """How far off effects are, from the known size of the noise in what they were made of.
 
-Three things make errors larger than those of a linear system with known coefficients. Noise may have hidden
+Four things make errors larger than those of a linear system with known coefficients. Noise may have hidden
 that a value has hardly any rows. Noise may hide how wide effects are. And log-odds of a label that nearly all
 rows with a value have, or none, may be almost anything: sums of labels do not tell a chance of 99 % from one
-of 99.9 %.
+of 99.9 %. And all effects may be larger together, at hardly any change of chances that are nearly certain.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from sulq.effects.bars import SURELY
-from sulq.effects.estimate import Estimate, Spread
+from sulq.effects.estimate import STALE, Estimate, Spread
 from sulq.effects.layout import Floats
 from sulq.effects.logistic import Chances
 from sulq.effects.solving import solved
@@ -26,6 +26,8 @@ than where effects are estimated: what two attributes say alike is not known of 
 WIDEST, AGAIN = 4.0**2, 0.5
 """Effects may vary as much as this, however much they seem to, and another step may go on by this part of the
 last one."""
+MOST_SHARPER, HALVINGS = 1.0, 12
+"""Effects are not all larger by more than this part, which is looked for in so many halves."""
 ROUGHER = 4.0
 """What single intervals add varies at most so many times as much as effects of their column seem to vary."""
 FEWER, FEWEST = 2.0, 0.05
@@ -54,6 +56,8 @@ def deviations(estimate: Estimate, doubts: Floats | None = None, intercept: floa
     middle = _centred(estimate, wider.best - estimate.effects)
     step = _centred(estimate, estimate.effects - estimate.gradients[-1].at)
     radii = SURELY * np.hypot(_roots(estimate, left), AGAIN * step)
+    if intercept is not None:
+        radii = np.hypot(radii, sharper(estimate, intercept) * _centred(estimate, estimate.effects))
     low, high = middle - radii, middle + radii
     if intercept is None:
         return np.asarray(np.maximum(np.abs(low), np.abs(high)) / SURELY)
@@ -64,6 +68,34 @@ def deviations(estimate: Estimate, doubts: Floats | None = None, intercept: floa
     bent = np.maximum(np.abs(lower), np.abs(upper)).clip(max=most)
     straight = np.maximum(np.abs(low), np.abs(high))
     return np.asarray((np.maximum(bent, straight) + _shifts(estimate, bent - straight)) / SURELY)
+
+
+def sharper(estimate: Estimate, intercept: float) -> float:
+    """By which part of themselves all effects may be larger together, beyond what a straight line says.
+
+    Where columns tell the label nearly for certain, chances hardly change if all effects grow, though they do
+    if one of them grows alone. So it is looked for how far effects can grow until the gradient along them is
+    less by all that it may be off: by noise, by what older gradients say of places that were left, and by
+    how strongly effects are held back because they usually are small.
+
+    Args:
+        estimate: the estimate.
+        intercept: the log-odds at no effects.
+    """
+    effects, h = estimate.effects, estimate.curvature
+    along = h @ effects
+    noise = float(estimate.noise @ effects**2) + float(estimate.dispersion * effects @ along)
+    # Places of older gradients err alike: effects were smaller there.
+    left = float(estimate.shares @ [along @ (effects - gradient.at) for gradient in estimate.gradients])
+    most = float(estimate.pull @ effects) + SURELY * np.sqrt(noise + STALE * left**2)
+    likely, _ = Chances(estimate, intercept).expected()
+    low, high = 0.0, MOST_SHARPER
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        moved, _ = Chances(replace(estimate, effects=(1 + middle) * effects), intercept).expected()
+        enough = float(estimate.counts * (moved - likely) @ effects) >= most
+        low, high = (low, middle) if enough else (middle, high)
+    return max(0.0, high - float(most / (effects @ along))) if most > 0 else 0.0
 
 
 def _shifts(estimate: Estimate, more: Floats) -> Floats:

@@ -138,7 +138,7 @@ class Estimate:
         return estimate
 
     @cached_property
-    def _weights(self) -> Floats:
+    def shares(self) -> Floats:
         """How much each gradient counts: noise speaks against it, and so does an outdated place."""
         outdated = [
             STALE * float(np.mean((self.curvature @ (self.effects - gradient.at)) ** 2))
@@ -151,12 +151,17 @@ class Estimate:
         return np.asarray(weights / weights.sum())
 
     @cached_property
+    def noise(self) -> Floats:
+        """The variance of the noise in the weighted mean of all gradients."""
+        return np.asarray(self.shares**2 @ np.array([gradient.variance for gradient in self.gradients]))
+
+    @cached_property
     def _target(self) -> Floats:
         """An estimate of H·θ*."""
         return np.asarray(
             sum(
                 weight * (gradient.stretched + self.curvature @ gradient.at)
-                for weight, gradient in zip(self._weights, self.gradients, strict=True)
+                for weight, gradient in zip(self.shares, self.gradients, strict=True)
             )
         )
 
@@ -174,10 +179,9 @@ class Estimate:
         Args:
             h: the curvature.
         """
-        noises = np.array([gradient.variance for gradient in self.gradients])
         # What all values of two attributes add alike cannot be told apart: there H is 0, up to rounding.
         rounding = TINY * (1 + np.diag(h).mean())
-        error = self.dispersion * h + np.diag(self._weights**2 @ noises + rounding)
+        error = self.dispersion * h + np.diag(self.noise + rounding)
         spread = np.empty_like(h)
         for part in self.layout.slices:
             # Effects of different attributes vary apart.
@@ -201,9 +205,14 @@ class Estimate:
     @property
     def best(self) -> Floats:
         """The most likely effects, given how far they differ."""
+        return np.asarray(self.prior @ self.pull)
+
+    @property
+    def pull(self) -> Floats:
+        """How strongly answers pull each effect away from 0, and its spread holds it there."""
         # One right side takes a quarter of the time that all of `_unlikely` takes.
         unlikely = solved(self.covariance(self.curvature), self._target[:, np.newaxis])
-        return np.asarray(self.prior @ (self.curvature @ unlikely[:, 0]))
+        return np.asarray(self.curvature @ unlikely[:, 0])
 
     def _widened(self) -> tuple[Spread, ...]:
         """Spreads that explain the target better: at a fixed point they are the most likely."""
