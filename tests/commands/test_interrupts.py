@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from fractions import Fraction
@@ -43,6 +44,20 @@ def slowly(self, wanted, chunks):
         yield pieces[number % len(pieces)]
 
 CsvFiles._part = slowly
+sys.exit(main(sys.argv[1:]))
+"""
+AUDITING = """
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from sulq.cli import main
+submit = ProcessPoolExecutor.submit
+
+def said(*given):
+    work = submit(*given)
+    print("begun", flush=True)
+    return work
+
+ProcessPoolExecutor.submit = said
 sys.exit(main(sys.argv[1:]))
 """
 WAITING = """
@@ -196,3 +211,22 @@ def test_a_run_that_is_refused_on_the_way_says_what_it_has_spent(
     said = capsys.readouterr().err.splitlines()[-1]
     assert "nothing was spent" not in said
     assert f"run mine has spent ε = {float(spent):g} so far: the same run goes on from there" in said
+
+
+@long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_audit_that_is_ended_leaves_no_process_behind(number: signal.Signals) -> None:
+    """Checks run in processes of their own, which would go on for as long as an hour."""
+    script, checks = f"{INTERRUPTIBLE}\n{AUDITING}", "learners,transcripts"
+    command = [sys.executable, "-c", script, "audit", "--full", "--only", checks]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
+        try:
+            assert running.stdout is not None and b"begun" in running.stdout.readline()
+            time.sleep(1)
+            running.send_signal(number)
+            # All that is said is known once no process has the other end of the pipe.
+            said, _ = running.communicate(timeout=60)
+        finally:
+            running.kill()
+    assert running.returncode == 128 + number
+    assert b"Traceback" not in said

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,7 +147,37 @@ def audited(names: Sequence[str], effort: Effort = "quick", jobs: int | None = N
                 progress.advance(1)
             return
         # Fresh processes: the checks of the ledger fork, which a process with threads must not.
-        with ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn")) as pool:
+        with ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn")) as pool, _ending_with_us():
             for ended in as_completed([pool.submit(examine, name, effort) for name in order]):
                 yield ended.result()
                 progress.advance(1)
+
+
+@contextmanager
+def _ending_with_us() -> Iterator[None]:
+    """Processes that are started within end once nobody waits for them, in the middle of a check, too."""
+    before = set(multiprocessing.active_children())
+    try:
+        with _told_to_end():
+            yield
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - before:
+            process.terminate()
+        raise
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Whoever ends this process from outside interrupts it; only a process's main thread can see to that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+def _interrupt(number: int, _: Any) -> None:
+    raise SystemExit(128 + number)
