@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sulq.audits.black_box import laid_out, numbers_in, told_apart
+from sulq.audits.black_box import told_apart
+from sulq.audits.laid_out import laid_out, numbers_in
 
 RUNS = 1200
 

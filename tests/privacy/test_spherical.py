@@ -13,6 +13,7 @@ import pytest
 from sulq.errors import QueryError
 from sulq.privacy import normals, spherical
 from sulq.privacy.normals import Normals
+from sulq.privacy.settled import NoiseVector, in_pairs, squares_of
 from sulq.privacy.spherical import SphericalLaplace, quantile_of, tail_of
 from sulq.privacy.vector_noise import rate
 from tests.effort import either
@@ -187,7 +188,7 @@ def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
     fast = noise.sample(20 * width)
     monkeypatch.setattr(spherical, "RELATIVE", 1e9)
     assert (noise.sample(20 * width) == fast).all()
-    monkeypatch.setattr(spherical, "_in_pairs", none_sure)
+    monkeypatch.setattr("sulq.privacy.settled.in_pairs", none_sure)
     assert (noise.sample(20 * width) == fast).all()
     # Rounded up from many more digits, nothing changes either.
     normal, each = kept[0], 2 * width + 1
@@ -209,14 +210,14 @@ def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) ->
     for normal in (Normals.drawn(3) for _ in range(200)):
         size, *others = (normal.digits(place, 1) for place in range(3))
         whole, first = normal.whole.view(np.uint64), normal.first
-        squares = spherical._squares_of(whole[None, 1:], first[None, 1:])[0]
+        squares = squares_of(whole[None, 1:], first[None, 1:])[0]
         root = math.isqrt(sum(other**2 for other in others) << 400)  # √V·2^264
         for moved in (Fraction(0), Fraction(1, 2), Fraction(-1, 2)):
             scale = (steps + Fraction(1, 2) + moved) * (1 << 329) / ((2 * size + 1) * root)
             if scale < Fraction(1, 2**40):
                 continue
-            vector = spherical._Vector(normal, 0, 1, scale, squares)
-            found, sure = spherical._in_pairs(np.array([vector.spread]).T, whole[:1], first[:1])
+            vector = NoiseVector(normal, 0, 1, scale, squares)
+            found, sure = in_pairs(np.array([vector.spread]).T, whole[:1], first[:1])
             if moved:
                 settled += int(sure[0])
                 assert not sure[0] or found[0] == vector.number(0)
