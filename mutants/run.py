@@ -112,7 +112,7 @@ def _verdict(fault: Fault, tree: Path) -> Verdict:
     command = (
         [*python, "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", fault.by]
         if check is None
-        else [*python, "sulq.cli", "audit", "--only", check, "--jobs", "1", "--json"]
+        else [*python, "sulq", "audit", "--only", check, "--jobs", "1", "--json"]
     )
     try:
         run = subprocess.run(

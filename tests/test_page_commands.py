@@ -140,7 +140,7 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: p
 )
 def test_every_service_of_a_page_starts_and_ends(words: list[str], tmp_path: Path) -> None:
     folder_of_a_reader(tmp_path)
-    start = [sys.executable, "-m", "sulq.cli"]
+    start = [sys.executable, "-m", "sulq"]
     if words[0] == "survey":
         subprocess.run([*start, "survey", "new", words[2]], cwd=tmp_path, check=True, capture_output=True)
         subprocess.run(["openssl", *CERTIFICATE.split()], cwd=tmp_path, check=True, capture_output=True)

@@ -270,7 +270,3 @@ def _carry_ledger(options: argparse.Namespace, console: Console) -> None:
     elif change.columns:
         print(f"Stored answers about {', '.join(change.columns)} are not given again.")
     print("Nothing was changed." if options.dry_run else "This was recorded; what was spent stays spent.")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -87,7 +87,7 @@ def test_the_owners_key_is_shown_once_and_a_signal_ends_it_in_order(tmp_path: Pa
     command = [
         sys.executable,
         "-m",
-        "sulq.cli",
+        "sulq",
         "serve",
         str(people),
         "--schema",

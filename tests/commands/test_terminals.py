@@ -163,7 +163,7 @@ def test_a_check_that_fails_says_so_when_nobody_reads(place: Place) -> None:
 
 def run(place: Place, name: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[bytes]:
     """A command in a process of its own, as a shell would run it."""
-    start = [sys.executable, "-m", "sulq.cli", *place.commands[name]]
+    start = [sys.executable, "-m", "sulq", *place.commands[name]]
     known = {
         key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHONIO"))
     }

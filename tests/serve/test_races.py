@@ -77,7 +77,7 @@ def process(folder: Path, port: int, ready: bool = True) -> Iterator[subprocess.
     data, schema = str(folder / "people.csv"), str(folder / "people.toml")
     options = ["--epsilon", "1000", "--port", str(port)]
     started = subprocess.Popen(
-        [sys.executable, "-m", "sulq.cli", "serve", data, "--schema", schema, *options],
+        [sys.executable, "-m", "sulq", "serve", data, "--schema", schema, *options],
         stdout=subprocess.DEVNULL,
         stderr=(folder / "log").open("ab"),
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},

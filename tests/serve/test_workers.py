@@ -85,7 +85,7 @@ def serving(folder: Path, ledger: str, workers: int = WORKERS) -> Iterator[Runni
     (folder / "curator.toml").write_text(CONFIGURATION.format(ledger=ledger, workers=workers))
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "sulq.cli", "serve", str(folder / "curator.toml")],
+            [sys.executable, "-m", "sulq", "serve", str(folder / "curator.toml")],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,

@@ -40,7 +40,7 @@ def free_port() -> int:
 
 
 def started(file: Path, port: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "sulq.cli", "survey", "serve", str(file), "--port", str(port)]
+    command = [sys.executable, "-m", "sulq", "survey", "serve", str(file), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

@@ -41,7 +41,7 @@ def test_every_command_of_the_page_is_one(command: str) -> None:
 
 
 def started(command: str, port: int) -> subprocess.Popen[bytes]:
-    arguments = [sys.executable, "-m", "sulq.cli", *words(command), "--port", str(port)]
+    arguments = [sys.executable, "-m", "sulq", *words(command), "--port", str(port)]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=Path.cwd())
     for _ in range(600):
         with suppress(httpx.TransportError):
