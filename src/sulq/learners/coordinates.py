@@ -30,6 +30,9 @@ TYPICAL, SHORTEST = 40.0, 1.5
 the noise in a count, and at least the second number."""
 ALONE = Fraction(1, 2)
 """The weight of the sum of what is not explained, beside that of its products with coordinates."""
+HIDDEN = 0.1
+"""As many rows, in units of the noise in a count, are taken to be at the end of what was seen of a number. It
+would seem to vary less than it does where noise hides them, and its weights would be wild."""
 UNKNOWN = 1e12
 """What says nothing is off by this."""
 
@@ -183,10 +186,12 @@ def coordinates(
         if attribute.ordered or attribute.size == 2:
             number = _number(attribute)
             span = span_of(schema, attribute, number, each, _off(answer), rows)
-            unit = math.sqrt(span.deviation * span.reach)
+            hidden = HIDDEN * min(1.0, _off(answer) / rows) if attribute.ordered else 0.0
+            deviation = min(span.reach, math.hypot(span.deviation, math.sqrt(hidden) * span.reach))
+            unit = math.sqrt(deviation * span.reach)
             parts.append(span.scaled(number, unit))
             features.append(number if not attribute.ordered else clip(number, span.low, span.high))
-            numbers.append((span.middle, unit, span.deviation / span.reach))
+            numbers.append((span.middle, unit, deviation / span.reach))
             shares.append(None)
         else:
             share = likely(each, _off(answer))
