@@ -78,7 +78,7 @@ def cases() -> list[Case]:
     chosen += [Case("additive", "adult", "1", 1, "1e-5", "add-remove")]
     chosen += [Case("additive, a number", "made-up, mixed", epsilon, 6) for epsilon in ("1", "3")]
     for model in ("release.additive", "release.additive, a number", "release.linear"):
-        chosen += [Case(model, "made-up, mixed", epsilon, 8) for epsilon in ("1", "10")]
+        chosen += [Case(model, "made-up, mixed", epsilon, 40) for epsilon in ("1", "10")]
     return [case for case in chosen if people(case.data) is not None]
 
 
