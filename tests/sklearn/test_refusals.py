@@ -318,7 +318,7 @@ def test_what_fails_to_be_an_array_says_nothing_of_why() -> None:
 
 
 ODD_LABELS: list[Any] = [[1, 1], [], None, float("nan"), float("inf"), 10**500, object(), {"a": 1}, b"x"]
-ODD_LABELS += [np.array([1, 2]), [[1]], 1j, pd.NA, pd.NaT, np.datetime64("NaT")]
+ODD_LABELS += [np.array([1, 2]), [[1]], 1j, pd.NA, pd.NaT, np.datetime64("NaT", "ns")]
 
 
 def as_list(labels: list[Any]) -> Any:

@@ -63,7 +63,7 @@ Decimal = type("Decimal", (Hostile,), {})
 ODD: list[Any] = [
     None, pd.NA, pd.NaT, np.ma.masked, Hostile(), HostileText("1"), HostileWhole(1), HostileReal(1),
     HostileBytes(b"1"), Decimal(), object, slice(1), np.array([1, 2]), np.void(b"ab"), {1}, (1,), [1, [2]], {"a": 1},
-    np.datetime64("NaT"), datetime.datetime.max, datetime.timedelta(1), pd.Timestamp.max, np.float16(1),
+    np.datetime64("NaT", "ns"), datetime.datetime.max, datetime.timedelta(1), pd.Timestamp.max, np.float16(1),
     np.longdouble("1e4000"), np.uint64(2**64 - 1), np.complex64(1), 10**5000, -(10**400), b"\xff", "\ud800",
     decimal.Decimal("1e999999"), decimal.Decimal("sNaN"), decimal.Decimal("-0"), "x" * 3_000_000,
 ]  # fmt: skip
