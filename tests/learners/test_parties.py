@@ -81,11 +81,15 @@ def test_a_conjunction_over_two_parties() -> None:
         sulq.Conjunction("y", ["p", "q", "r"]).learn(asked)
 
 
-def test_linear_regression_weighs_columns_of_all_parties() -> None:
-    model = sulq.LinearRegression("pay", ["x", "b", "sick"]).learn(together(*HANDS, epsilon=20))
-    exact = sulq.LinearRegression("pay", ["x", "b", "sick"]).learn(sulq.open(ROWS, KINDS).exact())
+@pytest.mark.parametrize(
+    "features", [["x", "b", "sick"], ["x", "a"], ["b"]], ids=["everywhere", "elsewhere", "with the target"]
+)
+def test_linear_regression_weighs_columns_of_all_parties(features: list[str]) -> None:
+    model = sulq.LinearRegression("pay", features).learn(together(*HANDS, epsilon=20))
+    exact = sulq.LinearRegression("pay", features).learn(sulq.open(ROWS, KINDS).exact())
     off = [float(np.sqrt(np.mean((each.predict(ROWS) - ROWS["pay"]) ** 2))) for each in (model, exact)]
-    assert off[0] < 1.5 * off[1] < 2.5  # the pay's own deviation is 7
+    # Noise takes less than half of what columns say about the pay: of 25 runs at most a hundredth.
+    assert off[0] < (off[1] + np.std(ROWS["pay"])) / 2
 
 
 def test_pairs_publish_all_tables_for_many_models() -> None:

@@ -35,7 +35,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.spans import Span
 from sulq.learners.whereabouts import Whereabouts, average
 from sulq.numbers import Numeric, rational
-from sulq.queries.attributes import attribute, side_by_side
+from sulq.queries.attributes import attribute, in_one_hand, side_by_side
 from sulq.queries.codes import Bins
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram
@@ -105,8 +105,9 @@ class LinearRegression(Learner[LinearModel]):
         if not where.clear:
             where = where.given((yield Round(where.questions(), share * AGAIN)))
             left -= share * AGAIN
+        hands = () if in_one_hand(schema, target, *(one.code for one in each)) else hands
         fit = LinearFit(coordinates(schema, each, counts[:-1], look.rows), where.span, target, look, hands)
-        if len(hands) > 1:
+        if hands:
             # What is not explained would be estimated from the same sketches: they say it once.
             answers = yield Round(fit.moments(), left)
             return fit.begun(answers).hypothesis(schema)
@@ -141,7 +142,8 @@ class LinearFit:
         span: where the values of the target are.
         target: the target.
         look: how much was seen at a first look.
-        hands: how many attributes each hand holds, one hand after the other.
+        hands: how many attributes each hand holds, one hand after the other; none where one hand holds the
+            target as well.
         second: the second moments, once they are known.
         estimate: the weights of the coordinates, once something is known about them.
     """
@@ -163,7 +165,7 @@ class LinearFit:
 
     def moments(self) -> list[Query]:
         """The sums of products of coordinates, and a first gradient."""
-        if len(self.hands) > 1:
+        if self.hands:
             point = self._point_by_hands()
             known = self.span.scaled(self.target, self.span.deviation)
             return [total(gram(point)), total(point * known), total(known, weight=ALONE)]

@@ -225,6 +225,20 @@ def in_hands(schema: Schema, names: Sequence[str]) -> list[tuple[str, ...]]:
     return [hand for hand in held if hand]
 
 
+def in_one_hand(schema: Schema, *expressions: Node) -> bool:
+    """Whether there is a hand that holds all columns that some expressions look at.
+
+    Args:
+        schema: what is public about the columns.
+        *expressions: row expressions.
+
+    >>> in_one_hand(Schema({"age": Integer(0, 120), "sick": Boolean()}), Column("sick"), Column("age"))
+    True
+    """
+    names = frozenset[str]().union(*map(looked_at, expressions))
+    return len(schema.hands) == 1 or any(names <= set(hand) for hand in schema.hands)
+
+
 def side_by_side(parts: Sequence[Node]) -> Node:
     """Vectors laid end to end; a single one as it is.
 
