@@ -102,6 +102,45 @@ def test_pairs_publish_all_tables_for_many_models() -> None:
     assert (np.abs(answer.value - true) <= answer.radius(1e-9)).all()
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        sulq.KMeans(2, ["x", "pay"]),
+        sulq.KMeans(2, ["x", "pay"], start=[[1, 1], [9, 9]], step="paper"),
+        sulq.Perceptron("sick", ["x"]),
+        sulq.Perceptron("sick", ["x"], norm=None, intercept=False, keep="last", stop=2),
+        sulq.LogisticRegression("sick", ["x"]),
+        sulq.Additive("sick", ["x"]),
+        sulq.DecisionList("sick", ["b"]),
+        sulq.ID3("sick", ["b"]),
+        sulq.Classifier("sick", ["b"]),
+        sulq.Regressor("pay", ["x"]),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_who_asks_about_whole_rows_is_refused_before_anybody_is_asked(learner: Any) -> None:
+    asked = together(*HANDS, epsilon=20)
+    with pytest.raises(sulq.QueryError, match="asks about whole rows, of which no party holds all columns"):
+        learner.learn(asked)
+    assert set(asked.spent.values()) == {0}
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        sulq.KMeans(2, ["pay"]),
+        sulq.Perceptron("b", ["pay"]),
+        sulq.ID3("b", ["pay"]),
+        sulq.Classifier("b", ["pay"]),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_who_asks_about_whole_rows_of_one_party_is_answered_by_it(learner: Any) -> None:
+    asked = together(*HANDS, epsilon=20)
+    assert learner.learn(asked).describe()
+    assert [asked.spent[f"party {place}"] > 0 for place in (1, 2, 3)] == [False, True, False]
+
+
 def factors(many: int) -> np.ndarray[Any, Any]:
     rng = np.random.default_rng(1)
     points = rng.normal(size=(many, 2)) @ rng.normal(size=(2, 8)) + 0.5 * rng.normal(size=(many, 8))

@@ -21,7 +21,7 @@ from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.learner import Learner
 from sulq.learners.response import ClassResponse, FirstLook, NumberResponse, Response
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import attribute, check_in_one_hand
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round, numbers_of
@@ -75,6 +75,7 @@ class Additive(Learner[AdditiveModel]):
         response, share = self._response(schema), rational("share", self.share, most=1)
         label = response.target.label
         fine = attributes(schema, label, self.features, self.bins)
+        check_in_one_hand(schema, label, *(each.code for each in fine))
         answers = yield Round(response.questions(fine), share * COUNTS)
         look, left = response.look(fine, answers), share * (1 - COUNTS)
         if hopeless(look):

@@ -19,7 +19,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.majority import checked, part_for_check
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.arithmetic import Compare, Not
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import attribute, check_in_one_hand
 from sulq.queries.choose import choose
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Constant
@@ -74,6 +74,7 @@ class DecisionList(Learner[RuleList]):
         target, share = self._target(schema), rational("share", self.share, most=1)
         length = whole("length", self.length, 1)
         each = attributes(schema, target.label, self.features, {})
+        check_in_one_hand(schema, target.label, *(one.code for one in each))
         literals = [one for every in each for one in conditions_of(schema, in_few_bins(schema, every))]
         listed: tuple[Node, ...] = ()
         step = share * (1 - ENDS) / (length + 1)

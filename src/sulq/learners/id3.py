@@ -19,7 +19,7 @@ from sulq.learners.levels import WAYS, Levels, turns_of
 from sulq.learners.picking import Choosing, Counting, Picking
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.arithmetic import Compare
-from sulq.queries.attributes import attribute, check_numbers, column_names, features_beside
+from sulq.queries.attributes import attribute, check_in_one_hand, check_numbers, column_names, features_beside
 from sulq.queries.codes import Bins
 from sulq.queries.edges import near_zero
 from sulq.queries.expressions import Column, Constant
@@ -103,6 +103,7 @@ class ID3(Learner[Tree]):
         picking = self._picking(schema, label)
         levels = self._levels(schema, draft)
         if self.pick == "choose":
+            check_in_one_hand(schema, label, *draft.questions)
             levels = yield from levels.opened(label, draft.sizes)
         while levels.turns and draft.open:
             answers = yield Round(picking.queries(draft, levels), levels.share)

@@ -17,7 +17,8 @@ from sulq.learners.lloyd import WIDEST, errors, moved, plain, step
 from sulq.learners.plain_step import box_errors, box_moved, box_step, given_centres
 from sulq.learners.start import Shares, most_to_start, start
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.attributes import feature_names
+from sulq.queries.attributes import check_in_one_hand, feature_names
+from sulq.queries.expressions import Column
 from sulq.queries.rounds import Round
 from sulq.schema import Schema
 from sulq.talk.answers import BETA
@@ -109,4 +110,6 @@ class KMeans(Learner[Centres]):
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """The columns that span the space."""
-        return feature_names(schema, self.features)
+        names = feature_names(schema, self.features)
+        check_in_one_hand(schema, *map(Column, names))
+        return names

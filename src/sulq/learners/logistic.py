@@ -32,7 +32,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.linear import first_look, in_own_units, moments_of, on_grid
 from sulq.learners.majority import checked, part_for_check
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import attribute, check_in_one_hand
 from sulq.queries.logistic import Logistic
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram, outer
@@ -92,6 +92,7 @@ class LogisticRegression(Learner[LogisticModel]):
     def rounds(self, schema: Schema) -> Rounds[LogisticModel]:
         target, share = self._target(schema), rational("share", self.share, most=1)
         each = [in_few_bins(schema, one) for one in attributes(schema, target.label, self.features, {})]
+        check_in_one_hand(schema, target.label, *(one.code for one in each))
         classes, rows, *counts = yield Round([count(by=[target.label]), *first_look(each)], share * LOOK)
         look = looked_at_first(rows, [classes, *counts])
         base = log_odds(classes, target.width)

@@ -32,7 +32,7 @@ from sulq.learners.learner import LATER, Learner
 from sulq.learners.linear import first_look
 from sulq.learners.spans import span_of
 from sulq.numbers import Numeric, rational, truth, whole
-from sulq.queries.attributes import check_beside, feature_names, looked_at
+from sulq.queries.attributes import check_beside, check_in_one_hand, feature_names, looked_at
 from sulq.queries.cases import where
 from sulq.queries.expressions import Column
 from sulq.queries.node import Node
@@ -217,6 +217,7 @@ class Perceptron(Learner[Halfspace]):
             whole("iterations", self.iterations, 1)
         names = feature_names(schema, self.features, booleans=True, categories=True, but=looked_at(label))
         check_beside(label, map(Column, names))
+        check_in_one_hand(schema, label, *map(Column, names))
         return names
 
     def _kept(self, w: Sequence[Floats], mistaken: Sequence[float]) -> tuple[Floats, int | None]:

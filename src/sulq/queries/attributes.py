@@ -239,6 +239,21 @@ def in_one_hand(schema: Schema, *expressions: Node) -> bool:
     return len(schema.hands) == 1 or any(names <= set(hand) for hand in schema.hands)
 
 
+def check_in_one_hand(schema: Schema, *expressions: Node) -> None:
+    """Refuse a learner that asks about whole rows, if no party holds all columns that it looks at.
+
+    Args:
+        schema: what is public about the columns.
+        *expressions: what the learner looks at.
+    """
+    if not in_one_hand(schema, *expressions):
+        names = sorted(frozenset[str]().union(*map(looked_at, expressions)))
+        raise QueryError(
+            f"this learner asks about whole rows, of which no party holds all columns ({', '.join(names)}): "
+            "SVD, PCA, LinearRegression, Pairs, NaiveBayes, ID3(pick='counts') and Conjunction do not"
+        )
+
+
 def side_by_side(parts: Sequence[Node]) -> Node:
     """Vectors laid end to end; a single one as it is.
 
