@@ -102,6 +102,27 @@ def test_pairs_publish_all_tables_for_many_models() -> None:
     assert (np.abs(answer.value - true) <= answer.radius(1e-9)).all()
 
 
+def test_tables_and_results_across_parties_are_within_their_errors() -> None:
+    """At 95 % each: none is as far off as twice its bars but once in 10^3."""
+    select = "SELECT b, sick, count(*) AS n, avg(x) AS x FROM people GROUP BY b, sick"
+    table = sulq.Table(["b", "sick"], means=["x"]).learn(together(*HANDS, epsilon=20))
+    assert "hold at 95 %" in table.describe()
+    assert sulq.Hypothesis.from_json(table.to_json()).describe() == table.describe()
+    result = sulq.sql(select, together(*HANDS, epsilon=20)).to_frame("polars")
+    true = sulq.sql(select, sulq.open(ROWS, KINDS).exact()).to_frame("polars")
+    for name in ("n", "x"):
+        off = np.abs(result[name] - true[name]).to_numpy()
+        assert (off <= (result[f"{name} high"] - result[f"{name} low"]).to_numpy()).all()
+
+
+def test_a_model_of_one_partys_columns_is_judged_by_a_label_that_another_has() -> None:
+    tree = sulq.ID3("sick", ["b"], pick="counts").learn(sulq.open(ROWS, KINDS).exact())
+    seen = sulq.Evaluate(tree, "sick").learn(together(*HANDS, epsilon=20))
+    right = 1 - error(tree, "sick")
+    assert seen.accuracy.low - 0.1 < right < seen.accuracy.high + 0.1 < 1.2
+    assert "told right" in seen.describe()
+
+
 @pytest.mark.parametrize(
     "learner",
     [

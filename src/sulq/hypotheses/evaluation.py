@@ -18,6 +18,8 @@ from sulq.pictures.svg import clean
 from sulq.queries.node import Node
 from sulq.talk.answers import BETA, Answer
 from sulq.talk.columns import Library, frame, plain_table
+from sulq.talk.laws import PlainLaw
+from sulq.talk.sketched import one_law
 
 MOST_DRAWN = 12
 """Of how many classes a table of all confusions is drawn, at most."""
@@ -269,8 +271,8 @@ class Evaluation(Hypothesis):
         table = np.asarray(self.answers[1].value, dtype=np.float64)
         return table[:, 0], table[:, 1]
 
-    def _law(self, place: int) -> Any:
-        return self.answers[place].law
+    def _law(self, place: int) -> PlainLaw:
+        return one_law(self.answers[place].law)
 
     def _place(self, name: str) -> int:
         self._need_classes()

@@ -21,6 +21,7 @@ from sulq.schema import Date, Schema
 from sulq.talk.answers import Answer
 from sulq.talk.columns import with_error
 from sulq.talk.laws import PlainLaw
+from sulq.talk.sketched import one_law
 
 Kind = Literal["count", "sum", "mean", "share", "quantile"]
 
@@ -127,12 +128,12 @@ class Asked:
         Args:
             shape: how many places each axis has.
         """
-        value, law = np.asarray(self.answer.value, dtype=np.float64), self.answer.law
-        if value.shape != shape or not np.isfinite(value).all() or not isinstance(law, PlainLaw):
+        value = np.asarray(self.answer.value, dtype=np.float64)
+        if value.shape != shape or not np.isfinite(value).all():
             raise QueryError(
                 f"this answer of a table is made of finite sums, with axes of {list(shape)} places"
             )
-        return value, law
+        return value, one_law(self.answer.law)
 
     def check(self) -> None:
         """Refuse edges that are none, or of nothing."""

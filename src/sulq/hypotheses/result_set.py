@@ -180,7 +180,7 @@ class ResultSet(Hypothesis):
     @property
     def _holds(self) -> str:
         """What ± means, where there is noise."""
-        if all(each.answer.radius(BETA) == 0 for each in self.asked):
+        if not any(np.any(each.answer.radius(BETA)) for each in self.asked):
             return ""
         noisy = " HAVING, ORDER BY and LIMIT go by the noisy figures."
         by_noise = self.having or self.limit is not None or self.order

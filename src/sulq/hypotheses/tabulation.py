@@ -193,7 +193,7 @@ class Tabulation(Hypothesis):
     @property
     def _holds(self) -> str:
         """What ± means, where there is noise."""
-        if all(each.answer.radius(BETA) == 0 for each in self.asked):
+        if not any(np.any(each.answer.radius(BETA)) for each in self.asked):
             return ""
         return f"± and ranges hold at 95 %, for all figures of a column at once{self._only}."
 

@@ -123,14 +123,14 @@ def _far(beta: float) -> float:
     return math.sqrt(2 * math.log(1 / beta))
 
 
-def law_of_counts(law: object) -> PlainLaw:
-    """One law for all counts of a table: that of the count that is furthest off, where they differ.
+def one_law(law: object) -> PlainLaw:
+    """One law for all sums of an answer: that of the one that is furthest off, where they differ.
 
     Args:
-        law: the law of the table's error.
+        law: the law of the answer's error.
     """
     if isinstance(law, Sketched):
         return cast(PlainLaw, law.largest)
     if not isinstance(law, PlainLaw):
-        raise QueryError("the counts of a release are sums, and their errors have the law of sums")
+        raise QueryError("these numbers are sums, and their errors have the law of sums")
     return law

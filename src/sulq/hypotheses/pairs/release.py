@@ -27,7 +27,7 @@ from sulq.queries.node import Node
 from sulq.talk.answers import BETA, Answer, Axis
 from sulq.talk.columns import plain_table
 from sulq.talk.laws import Noise
-from sulq.talk.sketched import law_of_counts
+from sulq.talk.sketched import one_law
 from sulq.talk.vector_law import VectorNoise
 
 H = TypeVar("H", bound=Hypothesis)
@@ -259,14 +259,14 @@ class PairsRelease(Hypothesis):
     def facts(self) -> PairsFacts:
         """All that the release says, for models to be made of."""
         columns = tuple(
-            ColumnCounts(_numbers(column.counts), column.groups, law_of_counts(column.counts.law))
+            ColumnCounts(_numbers(column.counts), column.groups, one_law(column.counts.law))
             for column in self.columns
         )
         pairs = {
-            table.columns: PairCounts(_numbers(table.counts), law_of_counts(table.counts.law))
+            table.columns: PairCounts(_numbers(table.counts), one_law(table.counts.law))
             for table in self.tables
         }
-        agreement = Agreement(float(self.rows.value), law_of_counts(self.rows.law), columns, pairs)
+        agreement = Agreement(float(self.rows.value), one_law(self.rows.law), columns, pairs)
         return PairsFacts(self.schema, self.columns, agreement)
 
     def _axis(self, place: int) -> Axis:
@@ -291,7 +291,7 @@ class PairsRelease(Hypothesis):
             raise QueryError("the number of rows of a release is a finite number")
         counts = [*(column.counts for column in self.columns), *(table.counts for table in self.tables)]
         for answer in (self.rows, *counts):
-            law_of_counts(answer.law)
+            one_law(answer.law)
         super()._check()
 
 
