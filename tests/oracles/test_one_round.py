@@ -76,6 +76,16 @@ def test_a_refused_round_is_not_the_one(make: Callable[[bool], Any]) -> None:
 
 
 @pytest.mark.parametrize("make", ORACLES.values(), ids=ORACLES)
+@pytest.mark.parametrize("answer", ["no", 0, None], ids=repr)
+def test_whether_there_is_a_second_round_is_yes_or_no(make: Callable[[Any], Any], answer: object) -> None:
+    """What Python takes for true would be taken for a yes."""
+    with pytest.raises(sulq.QueryError, match="interactive must be True or False"):
+        make(answer)
+    with pytest.raises(sulq.QueryError, match="interactive must be True or False"):
+        LocalRandomness([1], epsilon=1, interactive=answer)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("make", ORACLES.values(), ids=ORACLES)
 def test_a_learner_of_several_rounds_is_refused_before_its_first(make: Callable[[bool], Any]) -> None:
     oracle = make(False)
     with pytest.raises(AdaptivityError, match=TOLD):

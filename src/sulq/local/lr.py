@@ -18,7 +18,7 @@ import numpy as np
 
 from sulq.errors import AdaptivityError, BudgetError
 from sulq.local.randomizer import Randomizer, rounded_up
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, rational, truth, whole
 from sulq.privacy.coins import arithmetic, decimal, exp
 from sulq.privacy.memory import check_process, refuse_copy
 
@@ -58,7 +58,7 @@ class LocalRandomness:
         self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Numeric, interactive: bool = True
     ) -> None:
         self._values = values
-        self._interactive = interactive
+        self._interactive = truth("interactive", interactive)
         self._calls = 0
         self._epsilon = rational("epsilon", epsilon)
         self._used: dict[int, Used] = {}

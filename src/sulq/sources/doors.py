@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from sulq.numbers import Numeric
+from sulq.numbers import Numeric, truth
 from sulq.privacy.budget import ApproxDP, Budget, pure_epsilon, stated
 from sulq.queries.query import Neighbours
 from sulq.sources.sums import Sums
@@ -32,7 +32,7 @@ class Doors(Sums):
         """
         from sulq.oracles.exact import Exact
 
-        return Exact(self, interactive)
+        return Exact(self, truth("interactive", interactive))
 
     def curator(
         self,
@@ -90,12 +90,12 @@ class Doors(Sums):
             *numbers,
             neighbours,
             ledger,
-            truncate,
+            truth("truncate", truncate),
             calibration,
             queries,
             answering,
             gamma,
-            interactive,
+            truth("interactive", interactive),
         )
 
     def crowd(
@@ -122,7 +122,7 @@ class Doors(Sums):
         """
         from sulq.oracles.crowd import Crowd
 
-        return Crowd(self, pure_epsilon(epsilon), method, interactive=interactive)
+        return Crowd(self, pure_epsilon(epsilon), method, interactive=truth("interactive", interactive))
 
     def sample(self, *, fresh: bool = True, interactive: bool = True) -> Sample:
         """The PAC model: answers about the distribution that the rows were drawn from, without privacy.
@@ -137,4 +137,4 @@ class Doors(Sums):
         """
         from sulq.oracles.sample import Sample
 
-        return Sample(self, fresh, interactive=interactive)
+        return Sample(self, truth("fresh", fresh), interactive=truth("interactive", interactive))

@@ -29,7 +29,7 @@ import numpy as np
 from sulq.errors import AdaptivityError, QueryError
 from sulq.local.lr import NOTHING, Used, charged
 from sulq.local.randomizer import MOST_EPSILON
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, rational, truth, whole
 from sulq.oracles.sample import Sample
 from sulq.queries.codes import Cross
 from sulq.queries.lookups import TABLE_BITS, Lookup
@@ -121,9 +121,8 @@ def simulated(
     >>> simulation.rounds, simulation.result in (True, False)
     (1, True)
     """
-    simulator = _Simulator(
-        oracle, epsilon_a_row(epsilon, oracle.schema), calls, float(rational("beta", beta)), interactive
-    )
+    epsilon, beta = epsilon_a_row(epsilon, oracle.schema), float(rational("beta", beta))
+    simulator = _Simulator(oracle, epsilon, calls, beta, truth("interactive", interactive))
     running = protocol()
     try:
         at_once = next(running)
