@@ -118,6 +118,30 @@ def test_beliefs_that_make_no_sense_are_refused() -> None:
         confidence(unit.curator(epsilon=1), [], {"sick": []}, [(SICK, 1)], sulq.col("sick"))
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"answering": "chunks", "queries": 2}, "answers from all rows"),
+        ({"truncate": True}, "truncated answer"),
+        ({"truncate": True, "delta": "1e-6"}, "truncated answer"),
+    ],
+    ids=str,
+)
+def test_answers_whose_law_is_another_are_refused(settings: Any, told: str) -> None:
+    """Of a chunk of the rows, all rows say nothing; of what was cut off, nobody knows how much it was."""
+    curator = with_row(SICK).curator(epsilon=1, **settings)
+    with pytest.raises(sulq.QueryError, match=told):
+        confidence(curator, [(COUNT, curator.ask(COUNT))], OTHERS, BELIEFS, sulq.col("sick"))
+
+
+def test_what_is_known_has_all_columns() -> None:
+    curator = with_row(SICK).curator(epsilon=1)
+    released = [(COUNT, curator.ask(COUNT))]
+    for others, beliefs in (({}, BELIEFS), (OTHERS, [({"x": 0}, 1)])):
+        with pytest.raises(sulq.QueryError, match="has column"):
+            confidence(curator, released, others, beliefs, sulq.col("sick"))
+
+
 def test_an_answer_without_noise_settles_what_it_is_about() -> None:
     """Of rows of which the other is public, a number that nobody moves says nothing."""
     curator = with_row(SICK).curator(epsilon=1)

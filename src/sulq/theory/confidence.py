@@ -24,7 +24,9 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational
+from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
+from sulq.oracles.remote import Remote
 from sulq.privacy.noise import DiscreteLaplace, Noise
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.spherical import SphericalLaplace
@@ -73,7 +75,7 @@ class Confidence:
 
 
 def confidence(
-    curator: Curator,
+    curator: Curator | Remote,
     released: Sequence[tuple[Round, Sequence[Answer]]],
     others: Mapping[str, Sequence[Any]],
     beliefs: Sequence[tuple[Row, Numeric]],
@@ -82,7 +84,7 @@ def confidence(
     """How much a release tells somebody who knows all rows but one: the gain of Definition 1.
 
     It reads no row of the curator's: what is known and what is believed is given. Rows are people here, and
-    the questions are counts, totals and means over a public number of rows.
+    the questions are counts, totals and means over all rows.
 
     Args:
         curator: whoever answered.
@@ -100,11 +102,18 @@ def confidence(
     >>> abs(learned.gain) <= 1
     True
     """
+    if not isinstance(curator, Curator | Remote) or isinstance(curator, ChunkCurator):
+        raise QueryError("confidence is about a curator who answers from all rows")
+    if curator.offer.truncate:
+        raise QueryError("a truncated answer does not say what was released: ask with truncate=False")
     chances = [rational("a belief", chance) for _, chance in beliefs]
     if not beliefs or sum(chances) != 1:
         raise QueryError(f"beliefs are chances that add up to 1, not to {float(sum(chances)):g}")
     if curator.schema.unit is not None:
         raise QueryError("confidence is about a person of one row: the schema has a unit")
+    for name in curator.schema:
+        if name not in others or any(name not in row for row, _ in beliefs):
+            raise QueryError(f"what is known, and each row that is believed in, has column {name!r}")
     tables = [_with(curator.schema, others, row) for row, _ in beliefs]
     likely = np.zeros(len(beliefs))
     for round_, answers in released:
@@ -126,7 +135,7 @@ def _with(schema: Schema, others: Mapping[str, Sequence[Any]], row: Row) -> Rows
 
 
 def _released(
-    curator: Curator, round_: Round, answers: Sequence[Answer]
+    curator: Curator | Remote, round_: Round, answers: Sequence[Answer]
 ) -> tuple[list[Node], list[list[int]], list[Noise | None]]:
     """The parts of a round, their noisy sums in steps of the grid, and the noise that is in them."""
     terms, scope = curator.offer.terms(round_), curator.offer.scope
