@@ -338,8 +338,9 @@ def test_truncation_brings_answers_into_a_range_and_keeps_their_laws() -> None:
     assert curator.spent == Fraction(1, 100), "it costs nothing"
     assert (np.abs(cut.value - 18) <= np.abs(answer.value - 18)).all()
     assert sulq.truncated(sulq.Answer(7.5), -math.inf, 3).value == 3.0
-    with pytest.raises(sulq.QueryError, match="a range goes from"):
-        sulq.truncated(answer, 3, 2)
+    for low, high in ((3, 2), ("a few", 3), (None, 3), (math.nan, 3)):
+        with pytest.raises(sulq.QueryError, match="a range goes from"):
+            sulq.truncated(answer, low, high)  # type: ignore[arg-type]
     [chosen] = bits(XOR).curator(epsilon=1).ask(sulq.Round([sulq.choose(["a", "b"], label="y")], share=1))
     with pytest.raises(sulq.QueryError, match="has no range"):
         sulq.truncated(chosen, 0, 1)

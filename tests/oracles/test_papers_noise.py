@@ -58,6 +58,12 @@ def test_the_papers_limit_on_the_number_of_queries_is_enforced() -> None:
         curator.ask(sulq.Round([sulq.count(where=col("a"), tolerance=9, beta=0.1)]))
 
 
+@pytest.mark.parametrize("settings", [{}, {"queries": 9}, {"queries": 9, "delta": "1e-6"}], ids=str)
+def test_a_calibration_that_there_is_not_is_told_which_there_are(settings: dict[str, object]) -> None:
+    with pytest.raises(sulq.QueryError, match=r"calibrations are 'tight', .* not 'sulq_gaussian'"):
+        people().curator(epsilon=1, calibration="sulq_gaussian", **settings)
+
+
 def test_other_ranges_than_the_papers_stretch_its_noise() -> None:
     curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=10)
     count, pay = terms(curator, sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))])).noises

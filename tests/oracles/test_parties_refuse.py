@@ -64,6 +64,8 @@ def test_sketches_that_make_no_sense_are_not_read(wrong: dict[str, Any]) -> None
         (lambda: sulq.parties([HERE.exact(), HERE.exact()], "id"), "two parties have a column 'a'"),
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], "who"), "no column 'who'"),
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], ["id"]), "a name for each party"),
+        (lambda: sulq.parties([HERE.exact(), THERE.exact()], None), "a name for each party"),  # type: ignore[arg-type]
+        (lambda: sulq.parties(HERE.exact(), "id"), "curators in a list, or by name"),  # type: ignore[arg-type]
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], "id", salt="\ud83d"), "whole letters"),
         (lambda: sulq.parties([HERE.crowd(epsilon=1), THERE.exact()], "id"), "party 1 is a Crowd"),  # type: ignore[list-item]
         (lambda: sulq.parties([HERE.curator(epsilon=1, truncate=True), THERE.exact()], "id"), "truncates"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -225,11 +225,17 @@ def parties(
     >>> answer.value.shape, both.remaining["hospital"]
     ((2, 2), Fraction(1, 2))
     """
+    if not isinstance(oracles, Iterable):
+        raise QueryError(f"parties are curators in a list, or by name, not {shown(oracles)}")
     given = dict(oracles) if isinstance(oracles, Mapping) else {}
     if not isinstance(oracles, Mapping):
         given = {f"party {place}": oracle for place, oracle in enumerate(oracles, 1)}
-    keys = [key] * len(given) if isinstance(key, str) else list(key)
-    if len(keys) != len(given) or not all(isinstance(each, str) for each in keys):
+    keys: Sequence[str] = [key] * len(given) if isinstance(key, str) else key
+    if (
+        not isinstance(keys, Sequence)
+        or len(keys) != len(given)
+        or not all(isinstance(each, str) for each in keys)
+    ):
         raise QueryError("key is the name of the column that names people, or a name for each party")
     if not encodable(salt):
         raise QueryError(f"the salt of buckets is a text of whole letters, not {shown(salt)}")

@@ -11,6 +11,8 @@ from sulq.privacy.calibration import Calibration, Gaussian, Laplace
 from sulq.privacy.prices import Accounting
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 
+PRINTED = ("sulq-gaussian", "sulq-laplace")
+
 
 def tight(given: Budget) -> Calibration:
     """The calibration of a budget: Laplace noise for pure ε, Gaussian noise for everything else.
@@ -55,13 +57,16 @@ def calibrated(
             raise QueryError(f"calibration={calibration!r} is for epsilon with delta: state both")
         [accounting] = [each for each in get_args(Accounting) if each == calibration]
         return tight(budget(epsilon, delta, rho, accounting if delta is not None else None))
+    unknown = QueryError(
+        "calibrations are 'tight', 'gaussian', 'zcdp' and 'sulq-gaussian' (with delta), 'sulq-laplace' "
+        f"(without), not {calibration!r}"
+    )
+    if calibration not in PRINTED:
+        raise unknown
     if queries is None or epsilon is None or rho is not None:
         raise QueryError(f"{calibration} needs epsilon and the number of queries beforehand, and no rho")
     if calibration == "sulq-laplace" and delta is None:
         return SulqLaplace(epsilon, queries)
     if calibration == "sulq-gaussian" and delta is not None:
         return SulqGaussian(epsilon, delta, queries, gamma)
-    raise QueryError(
-        "calibrations are 'tight', 'gaussian', 'zcdp' and 'sulq-gaussian' (with delta), 'sulq-laplace' "
-        f"(without), not {calibration!r}"
-    )
+    raise unknown

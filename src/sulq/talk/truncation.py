@@ -29,8 +29,11 @@ def truncated(answer: Answer, low: float, high: float) -> Answer:
     """
     if isinstance(answer.law, Gap | BestOf | Population) or np.asarray(answer.value).dtype.kind != "f":
         raise QueryError("what was chosen has no range: truncate counts, totals and means")
-    least, most = float(low), float(high)
-    if math.isnan(least) or math.isnan(most) or least > most:
+    try:
+        least, most = float(low), float(high)
+    except (TypeError, ValueError, OverflowError):
+        least = most = math.nan
+    if not least <= most:
         raise QueryError(
             f"a range goes from a number to one that is no smaller, not from {low!r} to {high!r}"
         )
