@@ -79,6 +79,19 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert list(broken(page)) == []
 
 
+def test_the_theorems_are_where_their_page_says() -> None:
+    """Each system has code and a test; each file that is named is there, and has the name that follows it."""
+    text = (ROOT / "docs" / "theorems.md").read_text()
+    systems = text.split("## The systems, by name")[1].split("\n## ")[0]
+    rows = [line for line in systems.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) >= 28 and any("vertically partitioned" in row for row in rows)
+    for row in rows:
+        assert re.search(r"\(\.\./src/\S+\.py\), \[test\]\(\.\./tests/\S+\.py\)", row), row
+    for path, name in re.findall(r"`(\w+/\w+\.py)`(?: `(\w+))?", text):
+        code = (ROOT / "src" / "sulq" / path).read_text()
+        assert re.search(rf"^(?:def|class) {name}\b|^    def {name}\b", code, re.MULTILINE) or not name, path
+
+
 def test_every_page_is_in_the_navigation() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     named = re.findall(r"^ +- (?:.+: )?(\S+\.(?:md|ipynb))$", settings, re.MULTILINE)

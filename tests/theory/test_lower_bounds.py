@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.theory import MaskBlind, ParityBlind, concepts_of, parity_queries, sq_dimension
-from sulq.theory.theorems import masked_parity_failure
+from sulq.theory import (
+    MaskBlind,
+    ParityBlind,
+    concepts_of,
+    masked_parity_failure,
+    parity_queries,
+    sq_dimension,
+)
 from tests.effort import examples
 
 

@@ -1,7 +1,8 @@
 """The papers' own demonstrations: what is proved there, run.
 
 - `simulated` runs a protocol of the local model against statistical queries, `run_locally` on people.
-- `MaskedParity` learns what two rounds can and one cannot; `MaskBlind` is the oracle that proves the second.
+- `MaskedParity` learns what two rounds can and one cannot; `MaskBlind` is the oracle that proves the second,
+  and `masked_parity_failure` says how often one round fails.
 - `Adversary` and `worst_answers` give the worst answers that are still valid.
 - `implication`: does α imply β in probability, with α known here and β there?
 - `emulated` asks a curator the same again and averages, as the SuLQ paper does.
@@ -20,6 +21,7 @@ from sulq.theory.parity_blind import ParityBlind, parity_queries
 from sulq.theory.protocols import Call, Calls, run_locally
 from sulq.theory.simulation import Simulation, simulated
 from sulq.theory.sq_dimension import concepts_of, sq_dimension
+from sulq.theory.theorems import masked_parity_failure
 
 __all__ = [
     "Adversary",
@@ -39,6 +41,7 @@ __all__ = [
     "emulation_rows",
     "implication",
     "masked_parity_domain",
+    "masked_parity_failure",
     "masked_parity_rows",
     "masked_parity_schema",
     "parity_queries",

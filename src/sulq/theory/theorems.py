@@ -150,6 +150,11 @@ def masked_parity_failure(bits: int, queries: int, as_printed: bool = False) -> 
     answers say nothing of a, and whatever is guessed of it errs on 1/4 with a chance of 1/2. That makes
     (1 − t/2^(d/3+2))/2, which is more.
 
+    Args:
+        bits: d.
+        queries: t, how many queries are asked at once.
+        as_printed: the printed bound, which is smaller.
+
     >>> masked_parity_failure(30, 1000), masked_parity_failure(30, 1000, as_printed=True)
     (0.3779296875, 0.255859375)
     """
