@@ -78,6 +78,14 @@ def test_answers_are_near_the_truth(budget: dict[str, Any], neighbours: Any) -> 
     assert exact[0].radius(0.1) == 0 and 0 <= noisy[1].value < 10
 
 
+def test_truncated_answers_lie_in_the_range_that_was_stated() -> None:
+    """Noise of scale 2000 for a range of 10: it would put most answers beyond it, to either side."""
+    curator = people().curator(epsilon=1, truncate=True)
+    asked = [median(sensitivity=50, low=30, high=40) for _ in range(40)]
+    values = [answer.value for answer in curator.ask(sulq.Round(asked, share=1))]
+    assert {30.0, 40.0} <= set(values) and all(30 <= value <= 40 for value in values)
+
+
 def test_the_ledger_says_who_promised_what() -> None:
     curator = people().curator(epsilon=1)
     curator.ask(sulq.Round([median()], share="1/2"))

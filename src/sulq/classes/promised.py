@@ -103,7 +103,10 @@ class PromisedFunction(RowQuestion):
         return steps if settled is None else steps + int(self._noise(settled).sample(1)[0])
 
     def answer(self, released: Any, public: PublicFacts, settled: Settled | None) -> Answer:
-        return Answer(float(int(released) * grid_step(self.sensitivity)), self.law(public, settled))
+        value = int(released) * grid_step(self.sensitivity)
+        if public.truncate:
+            value = min(max(value, self.low), self.high)
+        return Answer(float(value), self.law(public, settled))
 
     def law(self, public: PublicFacts, settled: Settled | None) -> Law:
         return (

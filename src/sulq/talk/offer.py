@@ -103,7 +103,7 @@ class Offer:
     @property
     def public(self) -> PublicFacts:
         """What is public about the table."""
-        return PublicFacts(self.schema, self.neighbours, self.rows)
+        return PublicFacts(self.schema, self.neighbours, self.rows, self.truncate)
 
     @property
     def form(self) -> dict[str, Any]:

@@ -33,11 +33,13 @@ class PublicFacts:
         schema: what is public about its columns.
         neighbours: what one person's presence means.
         rows: how many rows there are, or None if that is not public.
+        truncate: whether answers are brought into the range that is public.
     """
 
     schema: Schema
     neighbours: Neighbours = "replace"
     rows: int | None = None
+    truncate: bool = False
 
     def require(self, needed: int, promise: str) -> None:
         """Refuse if the rows are too few for a promise; unless their number is not public.
