@@ -94,6 +94,16 @@ def test_a_learner_of_several_rounds_is_refused_before_its_first(make: Callable[
     assert len(oracle.ask(FIRST)) == 1, "its one round is still there"
 
 
+@pytest.mark.parametrize("who", ["curator", "crowd", "sample of all rows"])
+def test_a_learner_that_runs_again_and_again_is_refused_before_its_first_run(who: str) -> None:
+    """For every rate of wrong labels it asks a round by tolerances, and at last one more."""
+    oracle = ORACLES[who](False)
+    learner = sulq.Conjunction("y", ["a", "b"], error="0.9", confidence="0.6")
+    with pytest.raises(AdaptivityError, match=TOLD):
+        sulq.learn_at_unknown_rate(learner, oracle, "y", [0, "0.1"])
+    assert oracle.rounds == 0
+
+
 def test_masked_parity_by_tolerances_needs_its_second_round() -> None:
     domain = sulq.theory.masked_parity_domain((1, 0, 1, 1), 1)
     rows = sulq.open(domain, sulq.theory.masked_parity_schema(4))

@@ -178,7 +178,7 @@ class Ahead:
         share: the share of the budget for that round and all after it; None where rounds are asked by
             tolerances.
         later: rounds by tolerances that come after it.
-        reserve: what must be left after them for something else, in the unit of the budget.
+        reserve: what must be left after them for further rounds, in the unit of the budget.
         numbers: how many numbers that round and all after it ask for, at most; None if that is not known.
     """
 

@@ -34,5 +34,5 @@ def check_single(who: str, interactive: bool, round_: Round, ahead: Ahead) -> No
     >>> check_single("crowd", False, Round([sulq.count()], share=1), Ahead(share=1))
     """
     more = ahead.share is not None and round_.share is not None and round_.share < ahead.share
-    if not interactive and (more or ahead.later):
+    if not interactive and (more or ahead.later or ahead.reserve):
         raise second_round(who)
