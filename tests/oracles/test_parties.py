@@ -197,7 +197,8 @@ def test_sketches_are_published_once_and_reused_at_no_cost() -> None:
     assert spent == {"here": 2, "there": 2}
     four_way = sulq.count(by=["a", sulq.bins("x", [0]), "b", "d"])
     two_way, conditional = sulq.count(by=["d", "a"]), sulq.count(where=col("a") & col("b"))
-    round_ = sulq.Round([four_way, two_way, conditional], share=1)
+    neither = sulq.count(where=~col("a") & ~col("b"))
+    round_ = sulq.Round([four_way, two_way, conditional, neither], share=1)
     assert asked.cost(round_) == {} and asked.plan(round_).shares == {}
     for answer, true in zip(asked.ask(round_), WHOLE.exact().ask(round_), strict=True):
         assert (np.abs(answer.value - true.value) <= answer.radius(SURE)).all()

@@ -12,6 +12,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.oracles.parties_answers import Key, factor_key
 from sulq.oracles.sketches import FEWEST_BUCKETS, Sketch
+from sulq.queries.arithmetic import Not
 from sulq.queries.buckets import MOST_BUCKETS
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.node import Node
@@ -63,7 +64,8 @@ class Published:
     def of(self, hand: int, factor: Node) -> PublishedSketch | None:
         """The sketch of a factor, or what follows about it from others; None if there is nothing.
 
-        From counts of several attributes together follow those of some of them; from a vector its parts.
+        From counts of several attributes together follow those of some of them, and where a condition holds
+        and where not; from a vector its parts.
 
         Args:
             hand: the party.
@@ -90,7 +92,8 @@ class Published:
         if not isinstance(whole, OneHot):
             return None
         parts = _parts(whole)
-        wanted = _parts(factor) if isinstance(factor, OneHot) else (factor,)
+        condition = factor.inner if isinstance(factor, Not) else factor
+        wanted = _parts(factor) if isinstance(factor, OneHot) else (condition,)
         keys = [part.key for part in parts]
         if not all(part.key in keys for part in wanted):
             return None
@@ -106,7 +109,10 @@ class Published:
         flat = ordered.reshape(len(sums), -1)
         if isinstance(factor, OneHot):
             return PublishedSketch(factor, Sketch(flat), noise)
-        return PublishedSketch(factor, Sketch(flat[:, 1:]), noise) if flat.shape[1] == 2 else None
+        if flat.shape[1] != 2:
+            return None
+        holds = flat[:, :1] if isinstance(factor, Not) else flat[:, 1:]
+        return PublishedSketch(factor, Sketch(holds), noise)
 
     @property
     def form(self) -> list[dict[str, Any]]:
