@@ -233,6 +233,9 @@ def test_theorem_3_as_printed_and_as_proved() -> None:
     assert emulation_rows(paper, [0.0125] * 4, 0.05) == math.ceil(proved)
     with pytest.raises(sulq.QueryError, match="needs T > 4"):
         emulation_rows(SulqGaussian(1, "1e-6", 4), [0.0125] * 4, 0.05)
+    for none in ([], [0.1, 0.0]):
+        with pytest.raises(sulq.QueryError, match="at least one query, and tolerances above 0"):
+            emulation_rows(paper, none, 0.05)
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=NAMES)
@@ -267,8 +270,13 @@ def test_a_plan_by_theorem_3_says_the_noise_and_what_would_do() -> None:
         sulq.plan(learner, schema, rows=100, epsilon=1, error=0.1, **paper)
     with pytest.raises(sulq.QueryError, match="T = 4 queries are too few for 4 numbers"):
         sulq.plan(learner, schema, epsilon=1, **(paper | {"queries": 4}))
-    with pytest.raises(sulq.QueryError, match="for learners that state tolerances"):
-        sulq.plan(sulq.Parity("y"), schema, epsilon=1, **paper)
+    for other in (sulq.Parity("y"), sulq.ID3("y", pick="counts", gamma=2), sulq.KMeans(2)):
+        with pytest.raises(sulq.QueryError, match="for learners that state tolerances"):
+            sulq.plan(other, schema, epsilon=1, **paper)
+    with pytest.raises(sulq.QueryError, match="a plan's calibration is 'tight'"):
+        sulq.plan(learner, schema, epsilon=1, calibration="gaussian")
+    with pytest.raises(sulq.QueryError, match="not public with a unit"):
+        sulq.plan(learner, sulq.Schema(dict(schema.items()), sulq.Unit("who", 2)), epsilon=1, **paper)
     with pytest.raises(sulq.QueryError, match="go with the SuLQ paper's calibrations"):
         sulq.plan(learner, schema, epsilon=1, queries=100)
 

@@ -26,6 +26,8 @@ from sulq.schema import Schema
 from sulq.talk.offer import Offer
 from sulq.theory.emulation import emulation_rows
 
+NAMES = ("sulq-gaussian", "sulq-laplace")
+
 
 @dataclass(frozen=True)
 class PaperNoise:
@@ -48,15 +50,10 @@ class PaperNoise:
     gamma: Numeric | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in ("sulq-gaussian", "sulq-laplace"):
-            raise QueryError(
-                f"a plan's calibration is 'tight', 'sulq-gaussian' or 'sulq-laplace', not {self.name!r}"
-            )
         if (self.delta is None) == (self.name == "sulq-gaussian"):
             raise QueryError("'sulq-gaussian' has a delta, and 'sulq-laplace' has none")
         if self.gamma is not None and self.name != "sulq-gaussian":
             raise QueryError("gamma is Theorem 4's, for 'sulq-gaussian'")
-        whole(NUMBER, self.queries, 1)
 
     def at(self, epsilon: Fraction) -> SulqGaussian | SulqLaplace:
         """The calibration for an ε."""
@@ -117,7 +114,32 @@ def _rounds(bounds: EmulatedBounds, error: Fraction, beta: Fraction) -> tuple[Ro
     return rounds_heard(bounds.learner_for(error, beta), bounds.schema)
 
 
-def emulated_plan(learner: Any, schema: Schema, goal: Goal, noise: PaperNoise) -> Plan:
+def paper_noise(
+    name: str, queries: int | None, delta: Numeric | None, gamma: Numeric | None = None
+) -> PaperNoise:
+    """One of the SuLQ paper's calibrations by name, or a refusal: see `PaperNoise`."""
+    if name not in NAMES:
+        raise QueryError(f"a plan's calibration is 'tight', 'sulq-gaussian' or 'sulq-laplace', not {name!r}")
+    return PaperNoise(name, whole(NUMBER, queries, 1), delta, gamma)
+
+
+def emulable(learner: Any, schema: Schema) -> Planned:
+    """The learner, if a SuLQ database emulates the queries that it states tolerances for; or a refusal.
+
+    Args:
+        learner: the learner.
+        schema: what is public about the columns.
+    """
+    if not isinstance(learner, Planned):
+        raise QueryError(
+            "Theorem 3 of the SuLQ paper is for learners that state tolerances: Conjunction, MaskedParity"
+        )
+    if schema.unit is not None:
+        raise QueryError("how often to ask follows from the number of rows, which is not public with a unit")
+    return learner
+
+
+def emulated_plan(learner: Planned, schema: Schema, goal: Goal, noise: PaperNoise) -> Plan:
     """The plan of a learner on a SuLQ database; see `sulq.plan`.
 
     Args:
@@ -126,10 +148,6 @@ def emulated_plan(learner: Any, schema: Schema, goal: Goal, noise: PaperNoise) -
         goal: what is wanted of it.
         noise: the paper's calibration.
     """
-    if not isinstance(learner, Planned):
-        raise QueryError(
-            "Theorem 3 of the SuLQ paper is for learners that state tolerances: Conjunction, MaskedParity"
-        )
     bounds = EmulatedBounds(learner, schema, noise)
     if goal.error is not None and goal.beta is not None:
         # Known whatever the rows: one query for each number is the least.

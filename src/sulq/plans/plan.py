@@ -21,12 +21,11 @@ from sulq.numbers import Numeric, fraction, whole
 from sulq.plans.bounds import Both, Bounds, Figures, Goal, possible, short, solved
 from sulq.plans.contents import Plan
 from sulq.plans.decisions import label_of
-from sulq.plans.emulation import PaperNoise, emulated_plan
+from sulq.plans.emulation import emulable, emulated_plan, paper_noise
 from sulq.plans.models import Model, Wanted, theorem
 from sulq.plans.rehearsal import Known, rehearse
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
-from sulq.privacy.sulq import NUMBER
 from sulq.schema import Schema
 from sulq.theory.masked_parity import MaskedParity
 
@@ -110,8 +109,8 @@ def plan(
     if calibration != "tight":
         if model != "curator" or wanted.rate or known is not None:
             raise QueryError("the SuLQ paper's calibrations are a curator's, and for labels that are right")
-        noise = PaperNoise(calibration, whole(NUMBER, queries, 1), delta, gamma)
-        return emulated_plan(learner, declared, _terms(learner, wanted), noise)
+        noise, emulated = paper_noise(calibration, queries, delta, gamma), emulable(learner, declared)
+        return emulated_plan(emulated, declared, _terms(learner, wanted), noise)
     if (queries, delta, gamma) != (None, None, None):
         raise QueryError("queries, delta and gamma go with the SuLQ paper's calibrations: name one")
     if isinstance(learner, Conjunction | MaskedParity | Parity | Select | Compress):

@@ -72,6 +72,8 @@ def emulation_rows(
     (28996, 2131)
     """
     rare, many = rational("beta", beta, below=1), len(tolerances)
+    if not tolerances or not all(tolerance > 0 for tolerance in tolerances):
+        raise QueryError("Theorem 3 is about at least one query, and tolerances above 0")
     spare = calibration.queries - many
     if spare <= 0:
         raise QueryError(f"Theorem 3 needs T > {many}, the number of queries, and T is {calibration.queries}")
@@ -124,7 +126,7 @@ def emulated(
     >>> 0.4 < emulated(curator, sulq.mean("sick"), tolerance=0.1, beta=1e-6) < 0.6
     True
     """
-    calibration = curator.offer.calibration
+    calibration = curator.offer.calibration if isinstance(curator, Curator) else None
     if not isinstance(calibration, SulqGaussian | SulqLaplace):
         raise QueryError("repetition belongs to the SuLQ paper's calibrations: state a tolerance instead")
     facts = curator.offer.scope.number(query.value)
@@ -141,8 +143,8 @@ def emulated(
     extent = int(facts.high[0] - facts.low[0]) * facts.unit
     within = rational("tolerance", tolerance) / extent if extent else Fraction(1)
     times = repetitions(calibration, rows, within, beta, as_printed)
-    if times > curator.offer.calibration.total:
-        raise BudgetError(curator.offer.calibration.unit, Fraction(times), curator.remaining)
+    if times > calibration.total:
+        raise BudgetError(calibration.unit, Fraction(times), curator.remaining)
     # One round: it is refused as a whole if too few queries are left, and half an average is worth nothing.
     answers = curator.ask(Round([query] * times), run)
     return float(np.mean([answer.value for answer in answers]))
