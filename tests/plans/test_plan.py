@@ -193,3 +193,6 @@ def test_a_plan_for_compression_is_what_a_run_takes() -> None:
     assert sulq.plan(learner, schema, rows=10**5, epsilon=1).error.tight < 0.1
     with pytest.raises(sulq.QueryError, match="only a trusted curator can run it"):
         sulq.plan(learner, schema, epsilon=1, model="crowd")
+    for none in ([], classes[0]):
+        with pytest.raises(sulq.QueryError, match="nothing to choose from"):
+            sulq.plan(sulq.Compress(none, "y"), schema, epsilon=1)  # type: ignore[arg-type]

@@ -61,4 +61,5 @@ class Compress(Learner[Hypothesis]):
     def question(self, schema: Schema) -> Shortest:
         """What is asked."""
         error, sure = rational("error", self.error, most=1), rational("confidence", self.confidence, most=1)
-        return Shortest(tuple(self.classes), condition(self.label, schema), error, 1 - sure)
+        classes = tuple(self.classes) if isinstance(self.classes, Sequence) else ()
+        return Shortest(classes, condition(self.label, schema), error, 1 - sure)

@@ -86,7 +86,8 @@ def released_bounds(
     if isinstance(learner, Parity):
         return ParityBounds(learner, len(conditions(learner.features, label, schema)) + learner.constant)
     if isinstance(learner, Compress):
-        return CompressBounds(tuple(check_size(each, Setting(schema, label)) for each in learner.classes))
+        classes = learner.question(schema).classes
+        return CompressBounds(tuple(check_size(each, Setting(schema, label)) for each in classes))
     listed = learner.hypotheses
     known = Hypotheses(listed) if isinstance(listed, Sequence) else listed
     return SelectBounds(check_size(known, Setting(schema, label)))
