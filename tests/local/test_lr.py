@@ -18,6 +18,7 @@ from sulq.local.lr import LocalRandomness, at_most_power
 from sulq.local.piecewise import PiecewiseReport
 from sulq.local.response import RandomizedResponse
 from sulq.local.unary import UnaryResponse
+from tests.local.cases import CASES
 
 
 class Watched:
@@ -55,6 +56,30 @@ def test_the_whole_of_epsilon_can_be_spent_at_once_by_every_kind_of_randomizer()
             people.ask(0, randomizer)
             with pytest.raises(BudgetError):
                 people.ask(0, RandomizedResponse("1/1000"))
+
+
+def told(value: Any) -> Any:
+    raise SystemExit(value)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_report_is_one_whatever_a_function_makes_of_the_value(case: Any) -> None:
+    """Many reports at the price of one, and what is raised, would tell the value itself."""
+    randomizer = case.make(1)
+    value, usual = case.values[-1], randomizer.sample(case.cohort(case.values[-1:]))[0]
+    strange = ["x", None, {}, math.nan, 10**400, (1, 2, 3), object(), np.zeros(0), np.zeros((9, 9))]
+    functions = [lambda _, given=given: given for given in (*strange, [value] * 100, np.full(100, 1.0))]
+    for of in (*functions, told, lambda _: 1 / 0):
+        people = LocalRandomness([value], 1)
+        report = people.ask(0, randomizer, of)
+        assert np.shape(report) == np.shape(usual) and np.asarray(report).dtype == np.asarray(usual).dtype
+        assert 0.99 < people.spent(0) <= 1
+
+
+def test_a_function_of_a_value_cannot_ask_for_more() -> None:
+    people = LocalRandomness([True, False], 1)
+    people.ask(0, RandomizedResponse("1/2"), lambda _: people.ask(1, RandomizedResponse("1/2")))
+    assert people.spent(0) == 0.5 and people.spent(1) == 0
 
 
 def test_a_refusal_does_not_look_at_the_value_and_costs_nothing() -> None:

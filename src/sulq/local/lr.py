@@ -10,17 +10,22 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
 
-from sulq.errors import AdaptivityError, BudgetError
+from sulq.errors import AdaptivityError, BudgetError, QueryError
 from sulq.local.randomizer import Randomizer, rounded_up
 from sulq.numbers import Numeric, rational, truth, whole
 from sulq.privacy.coins import arithmetic, decimal, exp
 from sulq.privacy.memory import check_process, refuse_copy
+from sulq.row_function_guard import enter_row_function, refuse_row_functions
+from sulq.wire import shown
 
 Used = tuple[Fraction, Fraction]
 """What a person spent: the product of ratios, and a sum of exponents for those that are known by these."""
@@ -64,6 +69,8 @@ class LocalRandomness:
         self._used: dict[int, Used] = {}
         self._lock = threading.Lock()
         self._process = os.getpid()
+        # In another thread nothing but the functions themselves raises what ends a process, as Ctrl-C does.
+        self._thread = ThreadPoolExecutor(1)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -76,7 +83,9 @@ class LocalRandomness:
     def ask(self, i: int, randomizer: Randomizer, of: Callable[[Any], Any] = lambda value: value) -> Any:
         """A report of person i, by this randomizer, of this function of their value.
 
-        Raises BudgetError, and does not look at the value, if the person's ε does not allow it.
+        Raises BudgetError, and does not look at the value, if the person's ε does not allow it. It is one
+        report, whatever the value is: where the function raises, or says what is no single value that the
+        randomizer takes, it is that of 0. What it raised, or a second report, would tell on the value.
         """
         return self.ask_at_once([(i, randomizer, of)])[0]
 
@@ -97,6 +106,8 @@ class LocalRandomness:
         sulq.errors.AdaptivityError: this LR oracle answers one round, and was asked a second: ...
         """
         check_process(self._process, "an LR oracle", "make it in the process that asks")
+        refuse_row_functions()
+        blanks = [_blank(randomizer) for _, randomizer, _ in calls]  # what nobody can report by is refused
         with self._lock:
             if self._calls and not self._interactive:
                 raise AdaptivityError(ONE_CALL)
@@ -107,7 +118,16 @@ class LocalRandomness:
                 used[person] = charged(before, randomizer, self._epsilon)
             self._used |= used
             self._calls += 1
-        return [randomizer.sample(_one(of(self._values[int(i)])))[0] for i, randomizer, of in calls]
+
+        def reports() -> list[Any]:
+            enter_row_function()
+            with np.errstate(all="ignore"):
+                return [
+                    _report(randomizer, of, self._values[int(i)], blank)
+                    for (i, randomizer, of), blank in zip(calls, blanks, strict=True)
+                ]
+
+        return self._thread.submit(reports).result()
 
     def __reduce__(self) -> NoReturn:
         refuse_copy("an LR oracle", "ask this one")
@@ -163,6 +183,31 @@ def _cost(used: Used) -> Fraction:
         return total
     with arithmetic():
         return Fraction(decimal(product).ln() * (1 + Decimal("1e-50"))) + total
+
+
+def _report(randomizer: Randomizer, of: Callable[[Any], Any], value: Any, blank: Any) -> Any:
+    """One report of a function of a value; that of the blank, where there is no value to report."""
+    with suppress(BaseException):
+        cohort = _one(of(value))
+        if _shapes(cohort) == _shapes(blank):
+            return randomizer.sample(cohort)[0]
+    return randomizer.sample(blank)[0]
+
+
+@lru_cache(maxsize=1024)
+def _blank(randomizer: Randomizer) -> Any:
+    """A cohort of one, whose value is 0 as the randomizer takes it: a number, a vector, a group and one."""
+    width = randomizer.estimate(np.array([None])).shape[-1]
+    for value in (0, np.zeros(width), (0, np.zeros(width))):
+        with suppress(Exception):
+            cohort = _one(value)
+            randomizer.sample(cohort)
+            return cohort
+    raise QueryError(f"by this randomizer nobody can report: {shown(randomizer)}")
+
+
+def _shapes(cohort: Any) -> list[tuple[int, ...]]:
+    return [np.shape(part) for part in (cohort if isinstance(cohort, tuple) else (cohort,))]
 
 
 def _one(value: Any) -> Any:
