@@ -131,6 +131,21 @@ def test_under_a_curator_and_as_text() -> None:
     assert sulq.theory.MaskedParityRule.from_json(rule.to_json()) == rule
 
 
+@pytest.mark.parametrize("secret", [(), (1, 2), "10", 3, None], ids=repr)
+def test_what_is_no_secret_is_refused(secret: Any) -> None:
+    rng = np.random.default_rng(0)
+    for make in (
+        lambda: sulq.theory.MaskBlind(secret, 0),
+        lambda: sulq.theory.ParityBlind(secret),
+        lambda: sulq.theory.masked_parity_domain(secret, 0),
+        lambda: sulq.theory.masked_parity_rows(secret, 0, 9, rng),
+    ):
+        with pytest.raises(sulq.QueryError, match="zeros and ones"):
+            make()
+    with pytest.raises(sulq.QueryError, match="a mask is 0 or 1"):
+        sulq.theory.MaskBlind((1, 0), 2)
+
+
 def test_bad_input_is_refused() -> None:
     schema = sulq.theory.masked_parity_schema(4)
     for learner, said in [
@@ -140,6 +155,8 @@ def test_bad_input_is_refused() -> None:
         (sulq.theory.MaskedParity(index="x0"), "boolean"),
         (sulq.theory.MaskedParity(confidence=1), "less than 1"),
         (sulq.theory.MaskedParity(label="nothing"), "nothing"),
+        (sulq.theory.MaskedParity(adaptive="no"), "adaptive must be True or False"),  # type: ignore[arg-type]
+        (sulq.theory.MaskedParity(paper=1), "paper must be True or False"),  # type: ignore[arg-type]
     ]:
         with pytest.raises(sulq.SulqError, match=said):
             next(learner.rounds(schema))

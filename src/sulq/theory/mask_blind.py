@@ -18,7 +18,7 @@ from sulq.sources.opening import open as open_source
 from sulq.sources.sums import Sums
 from sulq.talk.answers import Answer
 from sulq.talk.laws import Within
-from sulq.theory.masked_examples import masked_parity_domain, masked_parity_schema
+from sulq.theory.masked_examples import check_secret, masked_parity_domain, masked_parity_schema
 
 
 @dataclass
@@ -45,6 +45,9 @@ class MaskBlind:
     mask: int
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        check_secret(self.secret, self.mask)
 
     @cached_property
     def schema(self) -> Schema:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.errors import QueryError
 from sulq.schema import Boolean, Integer, Schema
 
 
@@ -41,6 +42,7 @@ def masked_parity_rows(
     >>> len(rows["label"])
     5
     """
+    check_secret(secret, mask)
     d = len(secret)
     x, index, switch = rng.random((d, rows)) < 0.5, rng.integers(0, d, rows), rng.random(rows) < 0.5
     return _labelled(x, index, switch, secret, mask)
@@ -56,10 +58,25 @@ def masked_parity_domain(secret: Sequence[int], mask: int) -> dict[str, NDArray[
     >>> len(masked_parity_domain((1, 0, 1), 0)["label"])
     48
     """
+    check_secret(secret, mask)
     d = len(secret)
     rest, point = np.divmod(np.arange(2 * d << d), 1 << d)
     index, switch = rest % d, rest >= d
     return _labelled((point >> np.arange(d)[:, np.newaxis]) & 1 > 0, index, switch, secret, mask)
+
+
+def check_secret(secret: Any, mask: Any = 0) -> None:
+    """Refuse what is no secret r and no mask a.
+
+    Args:
+        secret: r, a list of zeros and ones.
+        mask: a, 0 or 1.
+    """
+    given = secret if isinstance(secret, Sequence | np.ndarray) else ()
+    if not len(given) or any(bit not in (0, 1) for bit in given):
+        raise QueryError("a secret is a list of zeros and ones")
+    if mask not in (0, 1):
+        raise QueryError("a mask is 0 or 1")
 
 
 def _labelled(

@@ -11,7 +11,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.learners.learner import Learner
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, rational, truth
 from sulq.pictures import chips
 from sulq.queries.attributes import column_names, distinct
 from sulq.queries.cases import where
@@ -120,9 +120,10 @@ class MaskedParity(Learner[MaskedParityRule]):
     share: Numeric | None = None
 
     def rounds(self, schema: Schema) -> Rounds[MaskedParityRule]:
-        bits, mask = self.columns(schema), None
+        truth("paper", self.paper)
+        bits, mask, adaptive = self.columns(schema), None, truth("adaptive", self.adaptive)
         secret = self._secret(len(bits), (yield self._first(len(bits))))
-        if self.adaptive:
+        if adaptive:
             [differs] = yield self._second(bits, secret)
             mask = int(differs.value > 1 / 4)
         return MaskedParityRule(schema, None, bits, self.index, self.switch, secret, mask)

@@ -19,6 +19,7 @@ from sulq.schema import Boolean, Schema
 from sulq.sources.opening import open as open_source
 from sulq.talk.answers import Answer
 from sulq.theory.mask_blind import blind_answer
+from sulq.theory.masked_examples import check_secret
 
 MOST_BITS = 16
 
@@ -49,9 +50,8 @@ class ParityBlind:
     queries: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        check_secret(self.secret)
         whole("the number of bits", len(self.secret), 1, MOST_BITS)
-        if not set(self.secret) <= {0, 1}:
-            raise QueryError("a secret is a list of zeros and ones")
 
     @cached_property
     def schema(self) -> Schema:
