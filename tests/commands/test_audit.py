@@ -19,6 +19,13 @@ def test_the_checks_are_listed_and_none_is_run(capsys: pytest.CaptureFixture[str
     assert all(name in printed for name in catalogue.CHECKS)
 
 
+def test_the_list_is_json_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [each["check"] for each in listed] == list(catalogue.CHECKS)
+    assert all(each["examined"] and each["how"] for each in listed)
+
+
 def test_every_check_says_what_is_claimed_found_and_detectable(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--only", "poisoning,devices", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out
@@ -58,11 +65,19 @@ def test_a_violation_is_named_and_the_exit_code_is_1(
     [
         (["--only", "luck"], "there is no check 'luck'; there are answers"),
         (["--jobs", "0"], "--jobs is at least 1"),
-        (["--report", "nowhere/audit.html"], "there is no folder nowhere"),
+        (["--only", ","], "--only names no check"),
+        (["--report", "nowhere/audit.html"], "cannot write --report nowhere/audit.html: No such file"),
+        (["--report", "."], "cannot write --report .: Is a directory; nothing was examined"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_runs(
-    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sulq.commands.audit.audited", lambda *_: pytest.fail("a check was run"))
     assert main(["audit", *options]) == 2
     assert words in capsys.readouterr().err

@@ -14,6 +14,7 @@ from rich.text import Text
 from sulq.audits.catalogue import CHECKS, Examined, audited, named
 from sulq.audits.findings import Effort
 from sulq.audits.report import report
+from sulq.commands.checks import try_to_write
 from sulq.commands.terminal import print_utf8
 from sulq.errors import SulqError
 from sulq.pictures.svg import clean
@@ -47,7 +48,7 @@ def add_audit(commands: Any) -> None:
         help="only these checks (see --list). May be given several times",
     )
     parser.add_argument("--list", action="store_true", help="print the checks, and run none")
-    parser.add_argument("--json", action="store_true", help="print all findings as JSON")
+    parser.add_argument("--json", action="store_true", help="print all findings, or the list, as JSON")
     parser.add_argument(
         "--report", metavar="FILE", help="write a page about it, with a section for each known attack"
     )
@@ -59,15 +60,24 @@ def add_audit(commands: Any) -> None:
 
 def audit(options: argparse.Namespace, console: Console) -> int:
     """Run checks and print what they found."""
-    names = named(name.strip() for given in options.only for name in given.split(",") if name.strip())
+    chosen = [name.strip() for given in options.only for name in given.split(",") if name.strip()]
+    if options.only and not chosen:
+        raise SulqError("--only names no check: see `sulq audit --list`")
+    names = named(chosen)
     if options.list:
-        console.print(_listed(names))
+        if options.json:
+            print_utf8(json.dumps([_described(name) for name in names], ensure_ascii=False, indent=1))
+        else:
+            console.print(_listed(names))
         return 0
     if options.jobs is not None and options.jobs < 1:
         raise SulqError(f"--jobs is at least 1, not {options.jobs}")
     path = None if options.report is None else Path(options.report)
-    if path is not None and not path.parent.is_dir():
-        raise SulqError(f"there is no folder {path.parent}")
+    if path is not None:
+        try:
+            try_to_write(path)
+        except OSError as error:
+            raise SulqError(f"cannot write --report {path}: {error.strerror}; nothing was examined") from None
     effort: Effort = "full" if options.full else "quick"
     examined = []
     for each in audited(names, effort, options.jobs):
@@ -91,8 +101,12 @@ def audit(options: argparse.Namespace, console: Console) -> int:
 def _listed(names: list[str]) -> Table:
     table = Table("check", "what is examined", "how", box=None, padding=(0, 2, 0, 0))
     for name in names:
-        table.add_row(name, CHECKS[name].title, CHECKS[name].how)
+        table.add_row(*_described(name).values())
     return table
+
+
+def _described(name: str) -> dict[str, str]:
+    return {"check": name, "examined": CHECKS[name].title, "how": CHECKS[name].how}
 
 
 def _show(each: Examined, console: Console) -> None:

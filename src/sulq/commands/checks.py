@@ -95,11 +95,16 @@ def check_writable(options: argparse.Namespace, ledger: str | Path | None) -> No
         if path in needed or (used and path.match(str(Path(options.data).resolve()))):
             raise SulqError(f"--{name} {given} would overwrite a file that is needed: name another")
         needed.add(path)
-        new = not path.exists()
         try:
-            with path.open("ab"):
-                pass
-            if new:
-                path.unlink()
+            try_to_write(path)
         except OSError as error:
             raise SulqError(f"cannot write --{name} {given}: {error.strerror}; nothing was spent") from None
+
+
+def try_to_write(path: Path) -> None:
+    """That a file can be written, before work is done for it; what is there stays as it is."""
+    new = not path.exists()
+    with path.open("ab"):
+        pass
+    if new:
+        path.unlink()
