@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ import sulq.privacy
 from sulq.audits import catalogue, curators, learners, ledger_faults
 from sulq.audits.attacks import attacks
 from sulq.audits.catalogue import CHECKS, Examined, audited, examine, named
-from sulq.audits.findings import exact
+from sulq.audits.findings import exact, not_tried
 from sulq.audits.report import report
 from sulq.errors import SulqError
 from sulq.learners.learner import Learner
@@ -132,3 +133,23 @@ def test_a_report_tells_of_every_attack_and_of_what_is_broken() -> None:
     assert "1 of 16 claims do not hold" in page
     assert "bent &lt;1&gt;" in page
     assert "Not tried in this run." in page
+
+
+def test_what_could_not_be_tried_is_not_said_to_hold() -> None:
+    missing = Examined("timing", (not_tried("times of a service", "no server <here>"),), 0.0)
+    page = report([missing, examine("poisoning")], "quick")
+    assert "All claims hold, in 15 findings of 1 checks. Not tried on this machine: timing." in page
+    assert "<a href='#timing'>Timing</a></td><td>not tried<" in page
+    assert "<a href='#poisoning'>Poisoning</a></td><td>nothing found<" in page
+    assert (
+        "<a href='#nan-and-infinities'>NaN and infinities</a></td><td>nothing found, not all was tried<"
+        in page
+    )
+    assert "Nothing: 1 findings hold" not in page
+    assert "No claim was tried." in report([missing], "quick")
+
+
+def test_a_report_leads_from_each_attack_to_its_findings() -> None:
+    page = report([examine("poisoning")], "quick")
+    links, places = set(re.findall(r"href='#([^']+)'", page)), set(re.findall(r"id='([^']+)'", page))
+    assert links <= places and {"check-poisoning", "poisoning"} <= links

@@ -81,3 +81,16 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(
     monkeypatch.setattr("sulq.commands.audit.audited", lambda *_: pytest.fail("a check was run"))
     assert main(["audit", *options]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", [["timing"], ["timing", "service"]])
+def test_what_could_not_be_tried_is_named_and_is_no_claim_that_holds(
+    missing: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sulq.audits.services._is_installed", lambda: False)
+    assert main(["audit", "--only", ",".join(["poisoning", *missing]), "--jobs", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "All 15 claims hold" in printed and f"Not tried, see above: {', '.join(missing)}." in printed
+    assert printed.count("pip install 'sulq[serve]'") == len(missing)
+    assert main(["audit", "--only", "timing", "--jobs", "1"]) == 0
+    assert "claims hold" not in capsys.readouterr().out

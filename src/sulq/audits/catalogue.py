@@ -80,6 +80,11 @@ class Examined:
         return all(finding.holds for finding in self.findings)
 
     @property
+    def tried(self) -> tuple[AuditFinding, ...]:
+        """The findings about what could be examined here."""
+        return tuple(finding for finding in self.findings if finding.tried)
+
+    @property
     def form(self) -> dict[str, Any]:
         """What was found, as plain data."""
         about = CHECKS[self.check]

@@ -25,6 +25,7 @@ class AuditFinding:
         holds: whether the claim withstood.
         confidence: the chance that a claim which is true is found to hold; 1 where nothing is left to chance.
         evidence: the loss that was shown, where one was measured.
+        tried: whether it could be examined here. A claim that was not has not withstood anything.
 
     >>> exact("a coin", "1/2", "1/2", "any difference", True).holds
     True
@@ -37,6 +38,7 @@ class AuditFinding:
     holds: bool
     confidence: float = 1.0
     evidence: float = 0.0
+    tried: bool = True
 
     @property
     def form(self) -> dict[str, Any]:
@@ -47,11 +49,12 @@ class AuditFinding:
             "found": self.measured,
             "detectable": self.detectable,
             "holds": self.holds,
+            "tried": self.tried,
             "confidence": self.confidence,
         }
 
     def __str__(self) -> str:
-        verdict = "holds" if self.holds else "VIOLATED"
+        verdict = ("holds" if self.tried else "not tried") if self.holds else "VIOLATED"
         words = f"claimed {self.claimed}; found {self.measured}; detectable {self.detectable}"
         return f"{verdict}: {self.subject}: {words}"
 
@@ -78,6 +81,15 @@ class Check:
 def exact(subject: str, claimed: str, measured: str, detectable: str, holds: bool) -> AuditFinding:
     """A finding in which nothing is left to chance."""
     return AuditFinding(subject, claimed, measured, detectable, bool(holds))
+
+
+def not_tried(subject: str, why: str) -> AuditFinding:
+    """What cannot be examined on this machine.
+
+    >>> print(not_tried("a service", "install sulq[serve]"))
+    not tried: a service: claimed not examined; found not tried: install sulq[serve]; detectable nothing
+    """
+    return AuditFinding(subject, "not examined", f"not tried: {why}", "nothing", True, tried=False)
 
 
 def all_of(subject: str, claimed: str, failures: Sequence[str], tried: int) -> AuditFinding:

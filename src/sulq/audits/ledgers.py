@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, not_tried
 from sulq.errors import BudgetError
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.purpose import JSON
@@ -71,7 +71,7 @@ def races(effort: Effort) -> Iterator[AuditFinding]:
 def kills(effort: Effort) -> Iterator[AuditFinding]:
     """Processes that are killed at any moment: every answer that came out is in the ledger, and paid."""
     if not FORKS:
-        yield exact("kills", "charges cover answers", "not tried: this system does not fork", "nothing", True)
+        yield not_tried("processes that are killed", "this system does not fork")
         return
     failures, turns = [], 12 if effort == "quick" else 400
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from sulq.audits.black_box import told_apart
-from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
+from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact, not_tried
 from sulq.oracles.curator import Curator
 from sulq.queries.expressions import col
 from sulq.queries.query import count
@@ -24,18 +24,13 @@ from sulq.sources.source import Source
 
 ROUND = Round([count(where=col("sick"))], share=Fraction(1, 10**4))
 """Of a budget of ε = 10,000: ε = 1 an answer."""
+MISSING = "it needs what `pip install 'sulq[serve]'` brings"
 LATE, FIRST = 0.04, 0.15
 """Seconds that a slow source takes longer, and the first time at which answers leave."""
 
 
 def _is_installed() -> bool:
     return all(importlib.util.find_spec(name) for name in ("fastapi", "httpx", "uvicorn"))
-
-
-def not_tried(what: str) -> AuditFinding:
-    return exact(
-        what, "not examined", "not tried: install sulq[serve] to have services examined", "nothing", True
-    )
 
 
 def _curator(sick: bool, slow: bool = False) -> Curator:
@@ -109,7 +104,7 @@ def _post(client: Any, name: str, body: Any, **headers: str) -> tuple[int, str, 
 def service(effort: Effort) -> Iterator[AuditFinding]:
     """Two data sets that differ in one row, asked over and over."""
     if not _is_installed():
-        yield not_tried("a service")
+        yield not_tried("a service", MISSING)
         return
     runs = 300 if effort == "quick" else 6000
     with _running(0.005, a=_curator(True), b=_curator(False)) as (client, unknown):
@@ -214,7 +209,7 @@ def _keys(client: Any, unknown: Any) -> Iterator[AuditFinding]:
 def timing(effort: Effort) -> Iterator[AuditFinding]:
     """A source that takes longer for one person: answers leave at the same time."""
     if not _is_installed():
-        yield not_tried("times of a service")
+        yield not_tried("times of a service", MISSING)
         return
     runs = 16 if effort == "quick" else 400
 

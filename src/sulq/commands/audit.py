@@ -110,11 +110,14 @@ def _described(name: str) -> dict[str, str]:
 
 
 def _show(each: Examined, console: Console) -> None:
+    title = CHECKS[each.check].title
+    if not each.tried:
+        words = f"  {title}: {each.findings[0].measured}"
+        console.print(Text.assemble(("– ", "yellow"), (each.check, "bold"), words), soft_wrap=True)
+        return
     broken = [finding for finding in each.findings if not finding.holds]
     sign = Text("✓ ", "green") if not broken else Text("✗ ", "bold red")
-    about = (
-        f"{CHECKS[each.check].title}: {len(each.findings) - len(broken)} of {len(each.findings)} claims hold"
-    )
+    about = f"{title}: {len(each.tried) - len(broken)} of {len(each.tried)} claims hold"
     console.print(Text.assemble(sign, (each.check, "bold"), f"  {about}"), soft_wrap=True)
     for finding in broken or each.findings[:1]:
         style = "red" if broken else "dim"
@@ -128,7 +131,8 @@ def _show(each: Examined, console: Console) -> None:
 
 
 def _sum_up(examined: list[Examined], console: Console) -> None:
-    findings = [finding for each in examined for finding in each.findings]
+    claims = sum(len(each.tried) for each in examined)
+    missing = [each.check for each in examined if not each.tried]
     broken = [each.check for each in examined if not each.holds]
     if broken:
         console.print(
@@ -137,6 +141,8 @@ def _sum_up(examined: list[Examined], console: Console) -> None:
                 "bold red",
             )
         )
-    else:
-        words = f"All {len(findings):,} claims hold. A false alarm has a chance of one in a million at most."
+    elif claims:
+        words = f"All {claims:,} claims hold. A false alarm has a chance of one in a million at most."
         console.print(Text(words, "bold green"))
+    if missing:
+        console.print(Text(f"Not tried, see above: {', '.join(missing)}.", "yellow"))

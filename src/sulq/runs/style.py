@@ -28,7 +28,7 @@ p, ul { max-width: 46rem; }
   display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
 .meaning p { flex: 1 1 20rem; }
 .meaning .picture { margin: 0; }
-.picture, .wide { overflow-x: auto; margin: 1rem 0; }
+.picture, .wide, .findings { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; width: 100%; font-size: .93rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .8rem .35rem 0;
   border-bottom: 1px solid var(--line); }
