@@ -28,6 +28,11 @@ ROOT = Path(__file__).parent
 TARGET = re.compile(r"\]\(([^)#\s:]+)")
 PICTURES = (".png", ".svg")
 NOTEBOOK = ".ipynb"
+PLAIN = """\
+<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<style>:root { color-scheme: light dark } pre { white-space: pre-wrap; overflow-wrap: anywhere }</style>
+"""
+"""How a text looks that is no page: it fits a phone, and is dark where the system is."""
 LINK_TO_NOTEBOOK = re.compile(r"\]\([^)#\s:]+\.ipynb")
 
 
@@ -118,7 +123,7 @@ def _shown(path: str, config: MkDocsConfig) -> File:
     else:
         text = at.read_text(encoding="utf-8")
     title = html.escape(path)
-    shown = f'<!doctype html><meta charset="utf-8"><title>{title}</title><pre>{html.escape(text)}</pre>\n'
+    shown = f"{PLAIN}<title>{title}</title><pre>{html.escape(text)}</pre>\n"
     file = File.generated(config, path, content=shown)
     file.dest_uri = f"{path}.html"
     return file
