@@ -133,6 +133,9 @@ def test_pages_fit_the_screen_and_ask_nobody(site: Path, browser: Any, width: in
         assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)"), path
         shown = page.evaluate("document.body.getAttribute('data-md-color-scheme')")
         assert shown == {"light": "default", "dark": "slate"}[scheme], path
+    [text, *_] = sorted((site / "src").rglob("*.py.html"))
+    page.goto(text.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
     page.context.close()
 
@@ -172,10 +175,19 @@ def test_search_finds_pages_with_a_server_and_without(site: Path, browser: Any, 
 
 
 @long
-def test_a_block_of_code_can_be_copied(site: Path, browser: Any) -> None:
-    page = browser.new_page()
-    page.goto((site / "tables.html").as_uri())
-    page.wait_for_selector(
-        "button[data-clipboard-target], .md-clipboard, button.md-code__button", timeout=60_000
-    )
-    page.close()
+@pytest.mark.parametrize(
+    ("name", "begins"), [("index", "import sulq\npeople ="), ("tables", "sulq table stays.csv --schema")]
+)
+def test_what_is_copied_from_an_example_can_be_run(site: Path, browser: Any, name: str, begins: str) -> None:
+    """Without prompts, and without what was printed."""
+    with served(site) as root:  # browsers give the clipboard to no page without a server
+        context = browser.new_context()
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = context.new_page()
+        page.goto(f"{root}/{name}.html")
+        page.locator(".highlight:has(.gp) button").first.click()
+        wait_until(lambda: page.evaluate("navigator.clipboard.readText()") != "", seconds=60, every=0.2)
+        copied = page.evaluate("navigator.clipboard.readText()")
+        context.close()
+    assert copied.startswith(begins)
+    assert not re.search(r"^(>>>|\$ |\.\.\. )|rehearsal", copied, re.MULTILINE)
