@@ -125,6 +125,43 @@ def refusals() -> Iterator[tuple[str, Callable[[], Any]]]:
         lambda: sulq.audit(sulq.open(ROWS, SCHEMA).curator(epsilon=1, ledger=":memory:"), 1, [ROWS, OTHER]),
     )
 
+    for data in (np.zeros((0, 1)), np.zeros(3), "abc", (TABLE, [1]), 7):
+        yield "a test table is an array", lambda data=data: sulq.audit(box(1), 1, data)
+    for values in (None, [True]):
+        yield (
+            "a randomizer is audited on data",
+            lambda values=values: sulq.audit(RandomizedResponse(1), 1, values),
+        )
+    yield "runs must be a whole number from 2", lambda: sulq.audit(box(1), 1, TABLE, runs=0)
+    yield "every run of wants_names failed.*IndexError", lambda: sulq.audit(wants_names, 1, TABLE, runs=100)
+
+
+def wants_names(table: Any) -> Any:
+    """A box that was made for tables of another kind."""
+    return table["age"]
+
+
+def test_a_service_that_answers_nothing_was_not_examined() -> None:
+    """Its budget is spent before the first run."""
+    curators = {
+        name: sulq.open(rows, SCHEMA).curator(epsilon=1, ledger=":memory:")
+        for name, rows in {"a": ROWS, "b": OTHER}.items()
+    }
+    for curator in curators.values():
+        curator.ask(sulq.Round([sulq.count(where="b")], share=1))
+    with (
+        trial(**curators) as (url, key),
+        pytest.raises(QueryError, match="failed, so nothing was examined: BudgetError"),
+    ):
+        sulq.audit(url, 1, ("a", "b"), key=key, ask=sulq.Round([sulq.count(where="b")], share="1/2"), runs=4)
+
+
+def test_an_error_that_tells_tables_apart_is_an_answer() -> None:
+    def fails(table: Any) -> Any:
+        raise ValueError(f"no {table[0][0]}")
+
+    assert not sulq.audit(fails, 1, TABLE, runs=200).holds
+
 
 @pytest.mark.parametrize(("words", "work"), list(refusals()), ids=[words for words, _ in refusals()])
 def test_what_is_missing_is_said_in_one_line(words: str, work: Callable[[], Any]) -> None:

@@ -17,7 +17,7 @@ from sulq.audits.transcripts import Recorded, losses
 from sulq.errors import QueryError
 from sulq.learners.learner import Learner
 from sulq.ledger.ledger import Ledger
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, rational, whole
 from sulq.oracles.curator import Curator
 from sulq.oracles.remote import connect
 from sulq.privacy.budget import ApproxDP, Budget, PureDP
@@ -111,6 +111,7 @@ def audit(
     True
     """
     promised = claim if isinstance(claim, Budget) else PureDP(rational("claim", claim))
+    whole("runs", runs, 2)
     if isinstance(subject, str):
         return Audit(tuple(_service(subject, promised, data, key, ask, runs, alarm)))
     if isinstance(subject, Node):
@@ -124,6 +125,8 @@ def audit(
     if isinstance(subject, Learner | Curator):
         return Audit(tuple(_by_rounds(subject, promised, data, schema, neighbours, ask)))
     if hasattr(subject, "pmf") and hasattr(subject, "ratio"):
+        if not isinstance(data, Sequence) or len(data) < 2:
+            raise QueryError("a randomizer is audited on data: a list of values among which its extremes are")
         epsilon = _numbers(promised)[0]
         return Audit(tuple(examined(type(subject).__name__, subject, list(data), Fraction(epsilon), "quick")))
     if not callable(subject):
@@ -151,7 +154,16 @@ def black_box(
     words, one, other = _most_telling(box, listed, epsilon, delta, max(FEWEST, runs // 10))
     said = [[safely(box, table) for _ in range(runs)] for table in (one, other)]
     finding = told_apart(f"{name}: {words}", said[0], said[1], epsilon, delta, alarm)
+    _check_that_it_ran(name, said, finding)
     return replace(finding, measured=f"{finding.measured} [{words}]")
+
+
+def _check_that_it_ran(name: str, said: Sequence[Sequence[Any]], finding: AuditFinding) -> None:
+    """Errors are answers, but of what fails always, and always alike, nothing was examined."""
+    answers = [answer for each in said for answer in each]
+    if finding.holds and all(isinstance(answer, Exception) for answer in answers):
+        words = f"{type(answers[0]).__name__}: {answers[0]}"
+        raise QueryError(f"every run of {name} failed, so nothing was examined: {words}") from answers[0]
 
 
 def _most_telling(
@@ -204,14 +216,14 @@ def _by_rounds(
         subject.learn(recorded)
         rounds, name = recorded.rounds, type(subject).__name__
     lost = losses(curator, here, there, rounds)
-    whole = sum(each.lost for each in lost)
+    total = sum(each.lost for each in lost)
     broken = [each for each in lost if each.lost > float(each.charged) * (1 + 1e-9)]
     yield exact(
         f"{name}, {len(lost)} rounds",
         f"{promised.describe()}, and no round loses more than its charge",
-        f"{whole:.6g} lost in all, in {curator.offer.unit}; {len(broken)} rounds lose more than their charge",
+        f"{total:.6g} lost in all, in {curator.offer.unit}; {len(broken)} rounds lose more than their charge",
         "any excess above 1e-9, in these tables",
-        not broken and whole <= float(promised.total) * (1 + 1e-9),
+        not broken and total <= float(promised.total) * (1 + 1e-9),
     )
 
 
@@ -230,7 +242,9 @@ def _service(
         return [answer.value for answer in remote.ask(ask, f"audit {run}")]
 
     said = [[safely(partial(answers, remote), run) for run in range(runs)] for remote in remotes]
-    yield told_apart(f"{url}: {data[0]} and {data[1]}", said[0], said[1], epsilon, delta, alarm)
+    finding = told_apart(f"{url}: {data[0]} and {data[1]}", said[0], said[1], epsilon, delta, alarm)
+    _check_that_it_ran(url, said, finding)
+    yield finding
 
 
 def _numbers(promised: Budget) -> tuple[float, float]:

@@ -12,11 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.errors import QueryError
 from sulq.queries.query import Neighbours
 
 Matrix: TypeAlias = NDArray[np.float64]
 Pair: TypeAlias = tuple[str, Any, Any]
 """What the two tables are, in words, and the tables."""
+TABLE = (
+    "a test table is an array of numbers with a row for each person and a column at least, "
+    "or a pair of one and of as many labels"
+)
 
 
 def pairs(data: Any, neighbours: Neighbours) -> Iterator[Pair]:
@@ -29,9 +34,7 @@ def pairs(data: Any, neighbours: Neighbours) -> Iterator[Pair]:
     >>> [words for words, _, _ in pairs(np.array([[0.0, 1], [1, 0], [1, 1]]), "replace")][0]
     'the test table and its first row at the lowest corner'
     """
-    labelled = isinstance(data, tuple)
-    rows = np.array(data[0] if labelled else data, dtype=np.float64)
-    labels = np.array(data[1]) if labelled else None
+    rows, labels = _read(data)
     for words, one, other in _rows(rows):
         first = labels if labels is None else labels.copy()
         yield _pair(words, one, first, other, first, neighbours)
@@ -48,6 +51,19 @@ def pairs(data: Any, neighbours: Neighbours) -> Iterator[Pair]:
         extreme = rows.copy()
         extreme[0] = rows.max(axis=0)
         yield _pair(f"{words}, and lies in a corner", extreme, first, extreme, second, neighbours)
+
+
+def _read(data: Any) -> tuple[Matrix, NDArray[Any] | None]:
+    """The rows of a test table, and their labels."""
+    labelled = isinstance(data, tuple) and len(data) == 2
+    try:
+        rows = np.array(data[0] if labelled else data, dtype=np.float64)
+        labels = np.array(data[1]) if labelled else None
+    except (TypeError, ValueError):
+        raise QueryError(TABLE) from None
+    if rows.ndim != 2 or not rows.size or (labels is not None and len(labels) != len(rows)):
+        raise QueryError(TABLE)
+    return rows, labels
 
 
 def _fresh(kinds: NDArray[Any]) -> Any:
