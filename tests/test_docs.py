@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -106,6 +107,23 @@ def test_the_home_page_leads_to_a_table_from_a_csv_in_one_click() -> None:
         rf"^\| publish a table from a CSV \| \[[^]]+\]\(tables.md#{target}\) \|$", home, re.MULTILINE
     )
     assert target in anchors(text_of(ROOT / "docs" / "tables.md"))
+
+
+def test_every_extra_is_explained_and_there_is_no_other() -> None:
+    text = text_of(ROOT / "docs" / "install.md")
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    rows = re.findall(r"^\| `sulq\[([\w-]+)\]` \| .{10,} \| .+ \|$", text, re.MULTILINE)
+    rest = re.findall(r"`(?:sulq)?\[([\w-]+)\]`", text.split("\n`sulq[test]`")[1])
+    assert sorted([*rows, "test", *rest]) == sorted(declared["optional-dependencies"])
+    for page in [*PAGES, *NOTEBOOKS]:
+        for named in re.findall(r"pip install '?(?:sulq|\.)\[([\w,-]+)\]", text_of(page)):
+            assert set(named.split(",")) <= set(declared["optional-dependencies"]), page
+
+
+def test_the_home_page_says_how_to_install_it() -> None:
+    home = text_of(ROOT / "docs" / "index.md")
+    assert home.index("pip install dist/*.whl") < home.index(">>> import sulq")
+    assert "[Installation](install.md)" in home
 
 
 def test_every_public_name_is_in_the_reference_once() -> None:

@@ -112,7 +112,10 @@ def ran(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
             words = [url if word == ADDRESS else word for word in words]
         stack.enter_context(contextlib.redirect_stdout(said))
         stack.enter_context(contextlib.redirect_stderr(said))
-        return main(words), said.getvalue()
+        try:
+            return main(words), said.getvalue()
+        except SystemExit as ended:  # --help and --version end a command
+            return int(ended.code or 0), said.getvalue()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if COMMANDS[page]], ids=name_of)
