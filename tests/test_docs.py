@@ -120,6 +120,16 @@ def test_every_extra_is_explained_and_there_is_no_other() -> None:
             assert set(named.split(",")) <= set(declared["optional-dependencies"]), page
 
 
+def test_the_home_page_leads_to_every_page_that_says_how_to() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    guides = re.findall(
+        r"^      - (?:.+: )?docs/(\S+\.md)$", settings.split("- How to:")[1].split("\n  - ")[0], re.MULTILINE
+    )
+    assert len(guides) > 15
+    linked = re.findall(r"\]\(([\w-]+\.md)", text_of(ROOT / "docs" / "index.md"))
+    assert set(guides) - set(linked) == set()
+
+
 def test_the_home_page_says_how_to_install_it() -> None:
     home = text_of(ROOT / "docs" / "index.md")
     assert home.index("pip install dist/*.whl") < home.index(">>> import sulq")
