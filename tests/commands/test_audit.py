@@ -38,7 +38,9 @@ def test_findings_are_printed_as_json_and_written_as_a_page(
 ) -> None:
     page = tmp_path / "audit.html"
     assert main(["audit", "--only", "poisoning", "--jobs", "1", "--json", "--report", str(page)]) == 0
-    form = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    assert printed.endswith("}\n")
+    form = json.loads(printed)
     assert (form["audit"], form["holds"], form["effort"]) == (1, True, "quick")
     assert {"subject", "claimed", "found", "detectable", "holds", "confidence"} <= set(
         form["checks"][0]["findings"][0]

@@ -66,7 +66,7 @@ def audit(options: argparse.Namespace, console: Console) -> int:
     names = named(chosen)
     if options.list:
         if options.json:
-            print_utf8(json.dumps([_described(name) for name in names], ensure_ascii=False, indent=1))
+            _print_json([_described(name) for name in names])
         else:
             console.print(_listed(names))
         return 0
@@ -88,7 +88,7 @@ def audit(options: argparse.Namespace, console: Console) -> int:
     holds = all(each.holds for each in examined)
     if options.json:
         form = {"audit": 1, "effort": effort, "holds": holds, "checks": [each.form for each in examined]}
-        print_utf8(json.dumps(form, ensure_ascii=False, indent=1))
+        _print_json(form)
     else:
         _sum_up(examined, console)
     if path is not None:
@@ -96,6 +96,10 @@ def audit(options: argparse.Namespace, console: Console) -> int:
         if not options.json:
             console.print(Text(f"written: {path}"))
     return 0 if holds else 1
+
+
+def _print_json(form: object) -> None:
+    print_utf8(json.dumps(form, ensure_ascii=False, indent=1) + "\n")
 
 
 def _listed(names: list[str]) -> Table:
