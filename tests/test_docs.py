@@ -130,6 +130,16 @@ def test_the_home_page_leads_to_every_page_that_says_how_to() -> None:
     assert set(guides) - set(linked) == set()
 
 
+def test_every_target_of_make_on_a_page_is_one_that_there_is() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        text = text_of(page)
+        named = re.findall(r"`make ([a-z-]+)`", text) + re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)
+        assert [target for target in named if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == [], (
+            page
+        )
+
+
 def test_the_home_page_says_how_to_install_it() -> None:
     home = text_of(ROOT / "docs" / "index.md")
     assert home.index("pip install dist/*.whl") < home.index(">>> import sulq")
