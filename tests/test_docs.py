@@ -36,6 +36,7 @@ PAGES = [
     ROOT / "examples" / "README.md",
     ROOT / "src" / "sulq" / "samples" / "README.md",
 ]
+FOR_CONTRIBUTORS = sorted(set(ROOT.glob("*.md")) - {ROOT / "README.md"})
 NOTEBOOKS = sorted((ROOT / "docs").glob("*.ipynb"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -75,7 +76,7 @@ def broken(page: Path) -> Iterator[str]:
             yield target
 
 
-@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *FOR_CONTRIBUTORS, *NOTEBOOKS], ids=name_of)
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert list(broken(page)) == []
 
@@ -132,7 +133,7 @@ def test_the_home_page_leads_to_every_page_that_says_how_to() -> None:
 
 def test_every_target_of_make_on_a_page_is_one_that_there_is() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+    for page in [*PAGES, *FOR_CONTRIBUTORS]:
         text = text_of(page)
         named = re.findall(r"`make ([a-z-]+)`", text) + re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)
         assert [target for target in named if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == [], (
