@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +21,28 @@ from sulq.errors import SulqError
 from sulq.pictures.svg import clean
 from sulq.runs.files import write_whole
 
+EXAMPLES = """examples:
+  sulq audit
+  sulq audit --only noise,kills --json
+  sulq audit --full --report audit.html"""
+
 
 def add_audit(commands: Any) -> None:
     """Add `sulq audit` to the commands."""
     parser = commands.add_parser(
         "audit",
         help="try to break every promise that sulq makes, on this machine",
-        description="Examine this installation as an outsider would: laws of noise and of reports, "
-        "enumerated; "
-        "how far one person moves an answer, hunted; learners and a service, as black boxes; the ledger "
-        "under "
-        "races and kills; and the known attacks. No data of yours is read. Each check says what is "
-        "claimed, what "
-        "was found, and the smallest violation that it would have found. Takes a minute or two on two "
-        "cores; --full "
-        "takes up to an hour and finds smaller violations. The exit code is 1 if a claim does not hold, "
-        "else 0.",
-        epilog="examples: sulq audit; sulq audit --only noise,ledger --json; sulq audit --full --report "
-        "audit.html",
+        description=textwrap.fill(
+            "Examine this installation as an outsider would: laws of noise and of reports, enumerated; how "
+            "far one person moves an answer, hunted; learners and a service, as black boxes; the ledger "
+            "under races and kills; and the known attacks. No data of yours is read. Each check says what "
+            "is claimed, what was found, and the smallest violation that it would have found. Takes a "
+            "minute or two on two cores; --full takes up to an hour and finds smaller violations. The exit "
+            "code is 1 if a claim does not hold, else 0.",
+            80,
+        ),
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--full", action="store_true", help="try harder: up to an hour")
     parser.add_argument(

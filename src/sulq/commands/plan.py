@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 from contextlib import suppress
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ def _add_rehearsal(subjects: Any, command: Command) -> None:
             80,
         ),
         epilog=f"example:\n  sulq plan {command.name} --schema people.toml --rows 20000 "
-        + command.examples[0].split(" --dry-run")[0].split(" --report")[0],
+        + re.split(" --(?:delta|dry-run|report)", command.examples[0])[0],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     subparser.add_argument("--schema", required=True, metavar="FILE", help="what is public about the columns")

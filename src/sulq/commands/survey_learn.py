@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 from functools import partial
 from pathlib import Path
@@ -48,12 +49,14 @@ def add_survey_learn(actions: Any) -> None:
 
 def _add(learners: Any, command: Command) -> None:
     start = f"  sulq survey learn {command.name} health.toml"
-    examples = [example.partition(" --epsilon")[0].partition(" --rho")[0] for example in command.examples]
+    examples = [re.split(r"\s*--(?:epsilon|rho)\b", example)[0] for example in command.examples]
     parser = learners.add_parser(
         command.name,
         help=command.help,
         description=textwrap.fill(command.description, 80),
-        epilog="\n".join(["examples:", *dict.fromkeys(f"{start} {example}" for example in examples)]),
+        epilog="\n".join(
+            ["examples:", *dict.fromkeys(f"{start} {example}".rstrip() for example in examples)]
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", help="the survey's TOML file")
