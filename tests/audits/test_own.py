@@ -59,6 +59,7 @@ def test_pairs_are_neighbours(neighbours: Any) -> None:
 
 ROWS = {"x": [0.5, 0.25, 1.0], "b": [True, False, True]}
 OTHER = {"x": [0.5, 0.25, 0.0], "b": [True, False, False]}
+FAR = {"x": [0.5, 0.125, 0.0], "b": [True, False, False]}
 SCHEMA = {"x": sulq.Real(0, 1), "b": sulq.Boolean()}
 
 
@@ -81,6 +82,12 @@ def test_a_curator_with_too_little_noise_is_caught(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(type(curator.offer), "terms", cheap)
     assert not sulq.audit(curator, 1, [ROWS, OTHER], ask=round_).holds
+
+
+def test_tables_are_neighbours_however_their_cells_are_written() -> None:
+    """And whatever a column holds that the schema does not name."""
+    here = ROWS | {"b": np.array([1, 0, 1]), "name": ["one", "two", "three"]}
+    assert sulq.audit(sulq.Table(by=["b"]), 1, [here, OTHER], schema=SCHEMA).holds
 
 
 class Blurted(RandomizedResponse):
@@ -127,6 +134,17 @@ def refusals() -> Iterator[tuple[str, Callable[[], Any]]]:
 
     for data in (np.zeros((0, 1)), np.zeros(3), "abc", (TABLE, [1]), 7):
         yield "a test table is an array", lambda data=data: sulq.audit(box(1), 1, data)
+    for neighbours, table in (
+        ("replace", {"x": [0.5], "b": [True]}),
+        ("add-remove", OTHER),
+        ("replace", FAR),
+    ):
+        yield (
+            f"the two tables are no neighbours \\({neighbours}\\)",
+            lambda neighbours=neighbours, table=table: sulq.audit(
+                sulq.Table(by=["b"]), 1, [ROWS, table], schema=SCHEMA, neighbours=neighbours
+            ),
+        )
     for values in (None, [True]):
         yield (
             "a randomizer is audited on data",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -196,6 +197,10 @@ def _by_rounds(
         )
     known = subject.schema if isinstance(subject, Curator) else _schema(schema)
     here, there = (open_source(table, known, threads=1) for table in data)
+    if known.unit is None and all(isinstance(table, Mapping) for table in data):
+        columns = [[table[name] for name in known] for table in data]
+        related = subject.offer.neighbours if isinstance(subject, Curator) else neighbours
+        _check_neighbours(columns[0], columns[1], related)
     if isinstance(subject, Curator):
         if ask is None:
             raise QueryError(
@@ -225,6 +230,27 @@ def _by_rounds(
         "any excess above 1e-9, in these tables",
         not broken and total <= float(promised.total) * (1 + 1e-9),
     )
+
+
+def _check_neighbours(one: Sequence[Any], other: Sequence[Any], neighbours: Neighbours) -> None:
+    """That two tables, as columns, differ in one row: that others are told apart breaks no promise."""
+    here, there = (
+        Counter(zip(*(map(_cell, column) for column in each), strict=True)) for each in (one, other)
+    )
+    gone, come = (here - there).total(), (there - here).total()
+    if max(gone, come) > 1 or (gone != come) != (neighbours == "add-remove" and gone + come > 0):
+        raise QueryError(
+            f"the two tables are no neighbours ({neighbours}): {gone} rows of the first are not in the "
+            f"second, and {come} of the second not in the first"
+        )
+
+
+def _cell(cell: Any) -> str:
+    """The same for 1, 1.0 and True, and for NaN, which is not equal to itself."""
+    try:
+        return str(float(cell))
+    except (TypeError, ValueError):
+        return str(cell)
 
 
 def _service(
