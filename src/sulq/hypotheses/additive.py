@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
@@ -39,7 +39,8 @@ class AdditiveModel(Hypothesis):
     rows. Error bars are 1.96 standard deviations of what noise and sampling do to an effect: how far it is
     from what the same learner makes of exact answers in the same bins. Where noise hides a value, the bar is
     as long as effects may be at all. What was smoothed away because bins were joined is left out. Numbers are
-    scaled such that their bounds are −1 and 1, and effects on them are in that unit.
+    scaled such that their bounds, or the ends of where their values are, become −1 and 1, and effects on them
+    are in that unit.
 
     Args:
         schema: what is public about the columns.
@@ -47,6 +48,7 @@ class AdditiveModel(Hypothesis):
         label: what is predicted.
         intercept: what is added for every row, to each number that stands for the label.
         effects: what each attribute adds.
+        within: where the values of a number are; None for anywhere within its bounds.
 
     >>> import sulq
     >>> schema = sulq.Schema({"old": sulq.Boolean(), "sick": sulq.Boolean()})
@@ -64,12 +66,13 @@ class AdditiveModel(Hypothesis):
     label: Node
     intercept: tuple[float, ...]
     effects: tuple[Effect, ...]
+    within: tuple[float, float] | None = field(default=None, metadata={"written": "if stated"})
 
     @property
     def target(self) -> Target:
         """The label, and the numbers that stand for it."""
         # Before two declared values were two classes, `(other)` was the third.
-        return Target(self.schema, self.label, others=len(self.intercept) == 3)
+        return Target(self.schema, self.label, others=len(self.intercept) == 3, within=self.within)
 
     @property
     def classes(self) -> tuple[str, ...] | tuple[bool, ...] | None:
@@ -150,12 +153,19 @@ class AdditiveModel(Hypothesis):
     def _about(self) -> str:
         name, classes = words(self.label), self.classes
         if classes is None:
-            return f"{name}, its bounds scaled to [−1, 1]"
+            return f"{name}, {self._ends} scaled to [−1, 1]"
         if classes == (False, True):
             return f"log-odds of {name}"
         if len(classes) == 2:
             return f"log-odds of {name} being {classes[1]}"
         return f"log-odds of {name} being {', '.join(map(str, classes))}"
+
+    @property
+    def _ends(self) -> str:
+        if self.within is None:
+            return "its bounds"
+        low, high = self.within
+        return f"{low:g} to {high:g}".replace("-", "−")
 
     def _places(self) -> list[tuple[str, int]]:
         """The numbers that stand for the label, each with what is said after an attribute's name."""

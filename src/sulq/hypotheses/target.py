@@ -25,12 +25,14 @@ class Target:
 
     A class is 0 or 1: whether a row has the second of two classes, or each of more. A number is scaled such
     that its public bounds are −1 and 1. A category of two declared values has two classes: a row whose label
-    is `(other)` has neither, so it is left out of what is asked about the label.
+    is `(other)` has neither, so it is left out of what is asked about the label. If it is
+    known where the values of a number are, the ends of that are −1 and 1, and values beyond count as these.
 
     Args:
         schema: what is public about the columns.
         label: the label, as a row expression.
         others: whether `(other)` is a class of its own even beside two declared values.
+        within: where the values of a number are; None for anywhere within its bounds.
 
     >>> from sulq.queries.expressions import Column
     >>> from sulq.schema import Category
@@ -41,6 +43,7 @@ class Target:
     schema: Schema
     label: Node
     others: bool = False
+    within: tuple[float, float] | None = None
 
     @property
     def classes(self) -> tuple[str, ...] | tuple[bool, ...] | None:
@@ -73,7 +76,8 @@ class Target:
         """The numbers that stand for the label of a row."""
         if self.classes is None:
             low, high = self.bounds
-            return (self.label - (low / 2 + high / 2)) * (2 / (high - low))
+            kept = self.label if self.within is None else kept_between(self.schema, self.label, low, high)
+            return (kept - (low / 2 + high / 2)) * (2 / (high - low))
         if self.width > 1:
             return OneHot(self.label)
         return Lookup(self.label, ((0,), (1,)) if self.known is None else ((0,), (1,), (0,)))
@@ -81,7 +85,12 @@ class Target:
     @property
     def bounds(self) -> tuple[float, float]:
         """Between which bounds a number is."""
-        return bounds_of(self.schema, self.label)
+        return self.within or bounds_of(self.schema, self.label)
+
+    def scaled(self, number: float) -> float:
+        """A value of a number, scaled as `numbers` are."""
+        low, high = self.bounds
+        return (number - (low / 2 + high / 2)) * (2 / (high - low))
 
     def kept(self, score: Node) -> Node:
         """A score that stands for a number, kept between −1 and 1, also where it lies beyond for every row.
@@ -101,6 +110,13 @@ class Target:
             classes is not None and len(classes) < 2
         ):
             raise QueryError(f"{self.label.described()} can only have one value: there is nothing to predict")
+        if self.within is not None:
+            self._check_within(*self.within)
+
+    def _check_within(self, low: float, high: float) -> None:
+        least, most = bounds_of(self.schema, self.label)
+        if self.classes is not None or not least <= low < high <= most:
+            raise QueryError(f"the values of {self.label.described()} are not between {low:g} and {high:g}")
 
 
 def kept_between(schema: Schema, number: Node, low: float, high: float) -> Node:

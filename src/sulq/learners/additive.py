@@ -20,6 +20,7 @@ from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.learner import Learner
 from sulq.learners.response import ClassResponse, FirstLook, NumberResponse, Response
+from sulq.learners.whereabouts import LOOK, Whereabouts, average, sought, spread_of
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import attribute, check_in_one_hand
 from sulq.queries.node import Node
@@ -45,7 +46,8 @@ HOPELESS = 4.0
 class Additive(Learner[AdditiveModel]):
     """Learns how much each value of each column adds to the log-odds of a label, or to a number.
 
-    First it asks how often each value of each attribute goes with each label, in many public bins where it is
+    Of a number it finds out first where its values are, so its bounds may be wide.
+    Then it asks how often each value of each attribute goes with each label, in many public bins where it is
     a number, and joins bins with few rows. Then it asks how attributes go together, and at last, a few times,
     for the sums of what the model does not yet explain. Every answer is weighed by its noise.
 
@@ -76,12 +78,14 @@ class Additive(Learner[AdditiveModel]):
         label = response.target.label
         fine = attributes(schema, label, self.features, self.bins)
         check_in_one_hand(schema, label, *(each.code for each in fine))
+        where: Whereabouts | None = None
+        if response.target.classes is None:
+            where, share = yield from sought(schema, label, share)
+            response = NumberResponse(replace(response.target, within=where.within))
         answers = yield Round(response.questions(fine), share * COUNTS)
         look, left = response.look(fine, answers), share * (1 - COUNTS)
         if hopeless(look):
-            alone = yield Round(response.alone(), left)
-            average = response.intercept(response.average(alone))
-            return AdditiveModel(schema, None, label, _numbers(average), ())
+            return (yield from self._alone(response, where, left, float(answers[0].law.power)))
         pairs: list[Answer] = []
         if worth_pairing(look, answers[-1]):
             pairs = yield Round(paired(look.attributes), share * PAIRS)
@@ -92,11 +96,27 @@ class Additive(Learner[AdditiveModel]):
             model = model.given(residuals)
         return model.hypothesis(schema, label)
 
+    def _alone(
+        self, response: Response, where: Whereabouts | None, left: Fraction, power: float
+    ) -> Rounds[AdditiveModel]:
+        """The model without any effect, for the rest of the budget."""
+        target = response.target
+        if where is None:
+            alone = yield Round(response.alone(), left)
+            intercept = _numbers(response.intercept(response.average(alone)))
+        else:
+            more = left / 2 / (LOOK * rational("share", self.share))
+            mean = yield from average(where, left, float(more) ** power)
+            intercept = (replace(target, within=None).scaled(mean.intercept),)
+        return AdditiveModel(target.schema, None, target.label, intercept, ())
+
     def most_numbers(self, schema: Schema) -> int:
         """The tables of the label and of all pairs, and in every refinement a number for each value."""
         response = self._response(schema)
         fine = attributes(schema, response.target.label, self.features, self.bins)
         rounds = [Round(response.questions(fine)), Round(response.alone())]
+        if response.target.classes is None:
+            rounds += [Round([count(by=[spread_of(schema, response.target.label).code])])] * 3
         pairs = sum(one.size * other.size for one, other in combinations(fine, 2))
         times = OFTEN if self.refinements is None else self.refinements
         refined = times * response.target.width * sum(each.size for each in fine)
@@ -208,7 +228,8 @@ class Fit:
             base += middle
             shares = _numbers(self.look.counts[part] / self.look.rows)
             effects.append(Effect(each.code, shares, _rows(added[part] - middle), _rows(deviations[part])))
-        return AdditiveModel(schema, None, label, _numbers(base), tuple(effects))
+        within = self.response.target.within
+        return AdditiveModel(schema, None, label, _numbers(base), tuple(effects), within)
 
 
 def paired(attributes: Sequence[Attribute]) -> list[Query]:

@@ -16,9 +16,8 @@ from sulq.effects.moments import LARGEST, Moments, given, repaired, unknown
 from sulq.effects.weight_errors import deviations
 from sulq.errors import QueryError
 from sulq.hypotheses.linear import LinearModel
-from sulq.hypotheses.measures import bounds_of
 from sulq.hypotheses.target import Target
-from sulq.learners.attributes_in_bins import Attribute, attributes, public_edges
+from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.coordinates import (
     ALONE,
     Coordinates,
@@ -33,15 +32,13 @@ from sulq.learners.coordinates import (
 )
 from sulq.learners.learner import Learner
 from sulq.learners.spans import Span
-from sulq.learners.whereabouts import Whereabouts, average
+from sulq.learners.whereabouts import Whereabouts, average, spread_of
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import attribute, in_one_hand, side_by_side
-from sulq.queries.codes import Bins
 from sulq.queries.node import Node
 from sulq.queries.products import dot, gram
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round, numbers_of
-from sulq.queries.scope import scope_of
 from sulq.queries.vectors import Vector, vector
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
@@ -90,7 +87,7 @@ class LinearRegression(Learner[LinearModel]):
         target, share = self._target(schema), rational("share", self.share, most=1)
         each, hands = by_hands(schema, attributes(schema, target, self.features, {}))
         each = [in_few_bins(schema, one) for one in each]
-        spread = in_few_bins(schema, _in_bins(schema, target))
+        spread = spread_of(schema, target)
         rows, *counts = yield Round(first_look([*each, spread]), share * LOOK)
         look = looked_at_first(rows, counts)
         off = float(np.max(counts[-1].deviation))
@@ -120,7 +117,7 @@ class LinearRegression(Learner[LinearModel]):
         """A first look, all products of two coordinates, and twice each coordinate times the target."""
         target = self._target(schema)
         each = [in_few_bins(schema, one) for one in attributes(schema, target, self.features, {})]
-        look = first_look([*each, in_few_bins(schema, _in_bins(schema, target))])
+        look = first_look([*each, spread_of(schema, target)])
         return numbers_of(Round(look), schema) + (wide := width_of(each)) * (wide + 1) // 2 + 2 * (wide + 1)
 
     def _target(self, schema: Schema) -> Node:
@@ -285,8 +282,3 @@ def in_own_units(
 def on_grid(weights: Floats) -> Floats:
     """Weights as they are written into questions."""
     return np.asarray(np.round(weights.clip(-LARGEST, LARGEST) / GRID) * GRID)
-
-
-def _in_bins(schema: Schema, number: Node) -> Attribute:
-    edges = public_edges(*bounds_of(schema, number), scope_of(schema).number(number).bits == 0)
-    return Attribute(Bins(number, tuple(edges)), len(edges) + 1, True)

@@ -1,4 +1,4 @@
-"""Where a number is, if a first look was too blurred to show it: a histogram of it alone, and its average."""
+"""Where a number is, by a histogram of it alone, and its average."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ import numpy as np
 from sulq.effects.layout import Floats
 from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.measures import bounds_of
-from sulq.learners.attributes_in_bins import Attribute
-from sulq.learners.coordinates import value
+from sulq.learners.attributes_in_bins import Attribute, public_edges
+from sulq.learners.coordinates import UNKNOWN, in_few_bins, value
 from sulq.learners.spans import Span, span_of
+from sulq.queries.codes import Bins
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round
+from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
 
+LOOK, AGAIN = Fraction(1, 20), Fraction(1, 5)
+"""The parts of a budget for where a number is, and for a second look if the first was too blurred."""
 CLEAR, WORTH = 15.0, 3.0
 """A histogram is clear if rows are so many times as many as the noise in the sum of all its bins. It is not
 worth asking for one that would have fewer than the second number."""
@@ -58,6 +62,12 @@ class Whereabouts:
         """Where the values are."""
         return span_of(self.schema, self.bins, self.number, self.counts, self.off, self.rows)
 
+    @property
+    def within(self) -> tuple[float, float] | None:
+        """Between which numbers the values are; None for anywhere within the public bounds."""
+        ends = self.span.low, self.span.high
+        return ends if self.worth(1.0) and ends != bounds_of(self.schema, self.number) else None
+
     def worth(self, more: float) -> bool:
         """Whether a histogram of this number alone would show more than noise.
 
@@ -79,6 +89,34 @@ class Whereabouts:
         part = self.off**2 / (self.off**2 + again**2)
         counts = part * value(answer) + (1 - part) * self.counts
         return Whereabouts(self.schema, self.number, self.bins, self.rows, counts, part**0.5 * again)
+
+
+def spread_of(schema: Schema, number: Node) -> Attribute:
+    """A number in the few public intervals that show where its values are.
+
+    Args:
+        schema: what is public about the columns.
+        number: the number, as a row expression.
+    """
+    edges = public_edges(*bounds_of(schema, number), scope_of(schema).number(number).bits == 0)
+    return in_few_bins(schema, Attribute(Bins(number, tuple(edges)), len(edges) + 1, True))
+
+
+def sought(schema: Schema, number: Node, share: Fraction) -> Rounds[tuple[Whereabouts, Fraction]]:
+    """Where a number is, and what is left: one look, and another if that is blurred and would be clear.
+
+    Args:
+        schema: what is public about the columns.
+        number: the number, as a row expression.
+        share: the part of the budget that there is.
+    """
+    bins, left = spread_of(schema, number), share * (1 - LOOK)
+    rows, counts = yield Round([count(weight=SELDOM), count(by=[bins.code])], share * LOOK)
+    off = min(UNKNOWN, float(np.max(counts.deviation)))
+    where = Whereabouts(schema, number, bins, max(1.0, float(value(rows))), value(counts), off)
+    if not where.clear and where.worth(float(AGAIN / LOOK) ** float(counts.law.power)):
+        where, left = where.given((yield Round(where.questions(), share * AGAIN))), left - share * AGAIN
+    return where, left
 
 
 def average(where: Whereabouts, share: Fraction, more: float) -> Rounds[LinearModel]:
