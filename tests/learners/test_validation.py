@@ -290,3 +290,19 @@ def test_a_model_that_tells_everyone_the_same_number_is_judged() -> None:
     learner = sulq.Additive("x", ["a"], refinements=1)
     assert sulq.Evaluate(learner.learn(people.exact())).learn(people.exact()).numbers.mean_squared.value == 0
     assert sulq.CrossValidate(learner, folds=2).learn(people.exact()).numbers.mean_squared.value == 0
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_numbers_are_chosen_where_how_many_rows_there_are_is_not_public(unit: str | None) -> None:
+    """Whole rows come and go, or a person has three: then scores must fit whatever the number of rows is."""
+    rng = np.random.default_rng(4)
+    x = rng.uniform(0, 1, 3000)
+    rows = {"person": np.arange(3000) // 3, "x": x, "y": 70 * x + rng.normal(0, 3, 3000)}
+    columns = {"person": sulq.Integer(0, 10**6), "x": sulq.Real(0, 1), "y": sulq.Real(-100, 100)}
+    people = sulq.open(rows, sulq.Schema(columns, unit=unit and sulq.Unit(unit, 3)))
+    line, flat = (
+        sulq.LinearRegression("y", ["x"]).learn(oracle)
+        for oracle in (people.exact(), people.curator(epsilon="1e-6"))
+    )
+    chosen = sulq.ChooseModel([flat, line]).learn(people.curator(epsilon=4, neighbours="add-remove"))
+    assert chosen.place == 1

@@ -319,12 +319,11 @@ def test_a_choice_finds_the_best_when_it_is_clear_and_says_how_sure_it_is() -> N
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1000.0])
-def test_whether_scores_fit_does_not_depend_on_the_rows(value: float) -> None:
-    """Totals on grids that are far apart: refused from the schema, or answered, for whatever rows."""
+def test_scores_on_grids_that_are_far_apart_are_compared_whatever_the_rows(value: float) -> None:
     rows = {"a": np.full(20_000, value), "b": np.zeros(20_000)}
     people = sulq.open(rows, {"a": sulq.Real(0, 1000), "b": sulq.Real(0, 1e-4)})
     asked = sulq.Round([sulq.choose([sulq.total(sulq.col("a")), sulq.total(-sulq.col("b"))])], share=0.5)
     curator = people.curator(epsilon=10)
-    with pytest.raises(sulq.QueryError, match="62 bits"):
-        curator.ask(asked)
-    assert curator.spent == 0
+    [best] = curator.ask(asked)
+    assert best.value == 0 or value == 0
+    assert curator.spent == 5 and best.radius(0.01) < 5000

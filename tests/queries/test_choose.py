@@ -90,3 +90,23 @@ def test_weights_are_read_back_and_those_that_make_no_sense_are_refused() -> Non
     for oracle in (people.exact(), people.curator(epsilon=1)):
         with pytest.raises(sulq.QueryError, match="there are 2 labels, and the score has 3 weights"):
             oracle.ask(sulq.Round([sulq.choose(["a"], label="y", score=(1, 2, 3))], share=1))
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_scores_on_a_coarser_grid_move_no_further_than_stated(
+    neighbours: Literal["replace", "add-remove"],
+) -> None:
+    """What one row adds at most is no whole number of steps: wherever the sum was, it moves by one more at most."""
+    scope = Scope(sulq.Schema({"a": sulq.Real(0, 1000), "b": sulq.Real(0, 1e-4)}))
+    choice = sulq.choose([sulq.total(sulq.col("a") + sulq.col("b")), sulq.total(sulq.col("a"))])
+    moves, part = choice.moves(scope, neighbours), scope.number(choice.parts[0])
+    assert choice.size(scope) <= 2**31 and choice.score_step(scope) > part.unit
+    assert part.magnitude * part.unit / choice.score_step(scope) % 1 > 0
+    grown = []
+    for start in (0, 1, part.magnitude // 3, 3**17, 5**20):
+        before, after = (
+            choice.scores([np.array([each], dtype=object), np.array([0], dtype=object)], scope)[0, 0]
+            for each in (start, start + part.magnitude)
+        )
+        grown.append(after - before)
+    assert max(grown) == moves and min(grown) >= moves - 1

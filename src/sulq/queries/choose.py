@@ -27,6 +27,8 @@ from sulq.queries.question import QUESTIONS, Question
 from sulq.queries.scope import Scope
 from sulq.wire import exact, members
 
+STEP_BITS = 31
+"""A row adds at most about so many bits to a score: 2^30 rows fit 62 bits."""
 Score = Literal["majority", "purity"] | tuple[int, ...]
 HEAVIEST = 1000
 """The most that a row of a label can count for in a score."""
@@ -91,7 +93,13 @@ class Choice(Question):
         """Each candidate's score in each group, candidates first, in steps of `score_step`."""
         if self.label is None:
             ratios = [scope.number(part).unit / self.score_step(scope) for part in self.parts]
-            return np.stack([total * int(ratio) for total, ratio in zip(sums, ratios, strict=True)])
+            # Rounding down moves no score further than by the next whole number of steps.
+            return np.stack(
+                [
+                    total * ratio.numerator // ratio.denominator
+                    for total, ratio in zip(sums, ratios, strict=True)
+                ]
+            )
         labels, groups = self._label_size(scope), math.prod(self.shape(scope))
         tables = [table.reshape(groups, -1, labels) for table in sums]
         return np.stack(
@@ -133,10 +141,14 @@ class Choice(Question):
         return labels
 
     def score_step(self, scope: Scope) -> Fraction:
-        """What one step of a score is worth: a row or a part of it, or the finest of the sums' grids."""
+        """What one step of a score is worth: a row or a part of it, or the finest of the sums' grids.
+
+        Grids that are finer than any score needs to be would leave no room for sums over many rows.
+        """
         if self.label is not None:
             return Fraction(1, self.steps(scope))
-        return min(scope.number(part).unit for part in self.parts)
+        finest = min(scope.number(part).unit for part in self.parts)
+        return finest * (1 << max(0, int(self._largest(scope) / finest).bit_length() - STEP_BITS))
 
     def moves(self, scope: Scope, neighbours: Neighbours) -> int:
         """How far one person moves any candidate's score, in steps."""
@@ -147,14 +159,17 @@ class Choice(Question):
         if {scope.number(part).width for part in self.parts} != {1}:
             raise QueryError("only single numbers can be chosen among, not vectors")
         furthest = max(moves(scope, part, 1, neighbours) for part in self.parts)
-        return int(furthest / self.score_step(scope))
+        return math.ceil(furthest / self.score_step(scope))
 
     def size(self, scope: Scope) -> int:
         """The most one row adds to a candidate's score, in steps."""
         if self.label is not None:
             return self.steps(scope)
-        largest = max(scope.number(part).magnitude * scope.number(part).unit for part in self.parts)
-        return max(1, int(largest / self.score_step(scope)))
+        return max(1, math.ceil(self._largest(scope) / self.score_step(scope)))
+
+    def _largest(self, scope: Scope) -> Fraction:
+        """The most one row adds to a sum."""
+        return max(scope.number(part).magnitude * scope.number(part).unit for part in self.parts)
 
     def monotone(self, scope: Scope, neighbours: Neighbours) -> bool:
         """Whether all scores move the same way: counts do when a row only comes or goes."""
