@@ -90,8 +90,16 @@ ESTIMATORS: dict[str, Any] = {
     ),
     "ConjunctionClassifier": lambda: sulq.sklearn.ConjunctionClassifier(epsilon=SURE, classes=CLASSES),
     "SelectClassifier": lambda: sulq.sklearn.SelectClassifier(epsilon=SURE, bounds=BOUNDS, classes=CLASSES),
+    "Classifier": lambda: sulq.sklearn.Classifier(epsilon=SURE, bounds=BOUNDS, classes=CLASSES),
+    "LogisticRegression": lambda: sulq.sklearn.LogisticRegression(
+        epsilon=SURE, bounds=BOUNDS, classes=CLASSES
+    ),
+    "NaiveBayes": lambda: sulq.sklearn.NaiveBayes(epsilon=SURE, bounds=BOUNDS, classes=CLASSES),
     "AdditiveRegressor": lambda: sulq.sklearn.AdditiveRegressor(epsilon=1e9, bounds=BOUNDS, target=(0, 100)),
+    "Regressor": lambda: sulq.sklearn.Regressor(epsilon=1e9, bounds=BOUNDS, target=(0, 100)),
+    "LinearRegression": lambda: sulq.sklearn.LinearRegression(epsilon=1e9, bounds=BOUNDS, target=(0, 100)),
 }
+NUMBER = ["AdditiveRegressor", "Regressor", "LinearRegression"]
 
 
 def fitted(name: str) -> tuple[Any, pd.DataFrame]:
@@ -100,7 +108,7 @@ def fitted(name: str) -> tuple[Any, pd.DataFrame]:
         frame = X[["age", "idle"]]
     if name == "ConjunctionClassifier":
         frame = pd.DataFrame({"old": X["age"] > 50, "idle": X["idle"] > 0.5, "well": X["plan"] != "low"})
-    return ESTIMATORS[name]().fit(frame, X["age"] if name == "AdditiveRegressor" else Y), frame
+    return ESTIMATORS[name]().fit(frame, X["age"] if name in NUMBER else Y), frame
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -112,7 +120,9 @@ def test_columns_that_matter_have_the_importance_and_the_names_are_kept(name: st
     assert model.n_features_in_ == frame.shape[1] and list(model.feature_names_in_) == list(frame.columns)
 
 
-@pytest.mark.parametrize("name", ["TreeClassifier", "AdditiveClassifier"])
+@pytest.mark.parametrize(
+    "name", ["TreeClassifier", "AdditiveClassifier", "Classifier", "LogisticRegression", "NaiveBayes"]
+)
 def test_probabilities_add_up_and_agree_with_the_classes(name: str) -> None:
     model, frame = fitted(name)
     likely = model.predict_proba(frame)

@@ -11,7 +11,6 @@ from sulq.learners.additive import Additive
 from sulq.schema import Kind
 from sulq.sklearn.classifiers import ClassEstimator
 from sulq.sklearn.estimator import Estimator
-from sulq.sklearn.importances import parts
 from sulq.sklearn.numbers import NumberEstimator
 
 
@@ -20,11 +19,6 @@ class Effects(Estimator):
 
     bins: Any
     refinements: Any
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each column adds to a row on average, as a part of what all add; all 0 if none does."""
-        return parts({effect.name: effect.importance for effect in self.hypothesis_.effects}, self._names)
 
     def _additive(self, features: list[str], label: str) -> Additive:
         return Additive(label, features, bins=self.bins or {}, **self._settings("refinements"))

@@ -16,7 +16,7 @@ from sulq.learners.perceptron import Perceptron
 from sulq.learners.select import Select
 from sulq.schema import Category, Kind, Schema, text
 from sulq.sklearn.estimator import Estimator
-from sulq.sklearn.importances import of_tree, parts, used
+from sulq.sklearn.importances import importance, parts
 from sulq.sklearn.labels import classes_of, codes_of, labels_of
 
 
@@ -50,8 +50,8 @@ class ClassEstimator(ClassifierMixin, Estimator, ABC):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """How much each column matters, as a part of all: columns that a rule uses matter alike."""
-        return parts(used(self.hypothesis_), self._names)
+        """How much each column matters to what was learned, as a part of all; all 0 if none does."""
+        return parts(importance(self.hypothesis_), self._names)
 
     @abstractmethod
     def _learner(self, features: list[str], label: str) -> Learner[Any] | Select:
@@ -146,11 +146,6 @@ class TreeClassifier(ClassEstimator):
         """
         frame = self._frame(X)
         return np.asarray(self.hypothesis_.predict_proba(frame))
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """How much purer the questions about each column make the rows, as a part of all, by noisy counts."""
-        return parts(of_tree(self.hypothesis_), self._names)
 
     def _learner(self, features: list[str], label: str) -> ID3:
         settings = self._settings("depth", "pick", "split", "ahead", "prune")

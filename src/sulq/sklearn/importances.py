@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.hypotheses.additive import AdditiveModel
+from sulq.hypotheses.linear import LinearModel
+from sulq.hypotheses.logistic import LogisticModel
+from sulq.hypotheses.measures import bounds_of
 from sulq.hypotheses.nodes import End, Split
 from sulq.hypotheses.tree import Tree
 from sulq.queries.attributes import looked_at
@@ -25,9 +29,42 @@ def parts(weights: Mapping[str, float], names: Sequence[str]) -> Floats:
     return np.asarray(each / each.sum() if each.sum() > 0 else each)
 
 
-def used(hypothesis: Any) -> dict[str, float]:
-    """The columns that a rule looks at, each with the same weight."""
+def importance(hypothesis: Any) -> dict[str, float]:
+    """How much each column matters to what was learned, whatever that is.
+
+    In a tree it is how much purer its questions make the rows; in an additive model how much it adds to a row
+    on average; in a weighted sum how far it can move the sum. The columns of a rule matter alike.
+
+    Args:
+        hypothesis: what was learned.
+    """
+    match hypothesis:
+        case Tree():
+            return of_tree(hypothesis)
+        case AdditiveModel():
+            return _of_effects(hypothesis)
+        case LinearModel() | LogisticModel():
+            return _of_coefficients(hypothesis)
     return dict.fromkeys(looked_at(hypothesis.expression), 1.0)
+
+
+def _of_effects(model: AdditiveModel) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for effect in model.effects:
+        columns = looked_at(effect.code)
+        for name in columns:
+            weights[name] = weights.get(name, 0.0) + effect.importance / len(columns)
+    return weights
+
+
+def _of_coefficients(model: LinearModel | LogisticModel) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    sizes = np.abs(np.array(model.coefficients, dtype=np.float64)).reshape(len(model.features), -1)
+    for feature, each in zip(model.features, sizes, strict=True):
+        low, high = bounds_of(model.schema, feature)
+        for name in looked_at(feature):
+            weights[name] = max(weights.get(name, 0.0), float(each.mean()) * (high - low))
+    return weights
 
 
 def of_tree(tree: Tree) -> dict[str, float]:

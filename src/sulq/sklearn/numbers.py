@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sulq.learners.learner import Learner
 from sulq.schema import Real, Schema
 from sulq.sklearn.estimator import Estimator
+from sulq.sklearn.importances import importance, parts
 from sulq.sklearn.labels import numbers_of
 
 
@@ -39,6 +40,11 @@ class NumberEstimator(RegressorMixin, Estimator, ABC):
         """The number to expect of every row of X: of rows one may see."""
         frame = self._frame(X)
         return np.asarray(self.hypothesis_.predict(frame), dtype=np.float64).reshape(-1)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column matters to what was learned, as a part of all; all 0 if none does."""
+        return parts(importance(self.hypothesis_), self._names)
 
     @abstractmethod
     def _learner(self, features: list[str], label: str) -> Learner[Any]:
