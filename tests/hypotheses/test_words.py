@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sulq
+from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.hypothesis import words
 from sulq.hypotheses.words import OPPOSITES, ends_in_words
 from sulq.queries.arithmetic import Compare
@@ -61,3 +62,26 @@ def test_a_published_table_says_which_rows_it_is_about() -> None:
     )
     assert table.names == ("count", "share age >= 18 and sex == male")
     assert "only rows with age < 65" in table.note
+
+
+JOINED = sulq.Schema({"joined": sulq.Date("2000-01-01", "2009-12-31"), "sick": sulq.Boolean()})
+
+
+def test_days_that_a_column_of_dates_is_compared_with_are_dates() -> None:
+    late = sulq.col("joined") >= 366
+    assert words(late, JOINED) == "joined >= 2001-01-01" and words(late) == "joined >= 366"
+    assert words(~late | sulq.col("sick"), JOINED) == "not (joined >= 2001-01-01) or sick"
+    assert words(sulq.col("joined") < 10**9, JOINED) == "joined < 1000000000"  # beyond any calendar
+    route = Route((late,), ((0, 1, 2), (0,), (1,)), 2)
+    assert ends_in_words(route, JOINED) == ["joined < 2001-01-01", "joined >= 2001-01-01"]
+
+
+def test_effects_of_dates_have_dates_in_words_and_on_the_axis() -> None:
+    bins = sulq.bins("joined", [366, 1096])
+    effect = Effect(bins, (0.2, 0.3, 0.5), ((-1.0,), (0.2,), (1.0,)), ((0.1,), (0.1,), (0.1,)))
+    model = sulq.hypotheses.AdditiveModel(JOINED, None, sulq.col("sick"), (0.0,), (effect,))
+    assert "below 2001-01-01 −1.00 ± 0.20, 2001-01-01 to 2003-01-01 +0.20" in model.describe()
+    picture = model.picture()
+    assert (
+        "2001-01-01 to 2003-01-01: 0.2" in picture and ">2005-06-23<" in picture and ">2,000<" not in picture
+    )

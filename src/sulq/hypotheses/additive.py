@@ -14,6 +14,7 @@ from sulq.hypotheses.class_scores import chosen, differs, likelihoods
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.hypotheses.target import Target
+from sulq.hypotheses.words import dates_of
 from sulq.pictures import measured
 from sulq.queries.arithmetic import Add
 from sulq.queries.expressions import Constant
@@ -164,8 +165,11 @@ class AdditiveModel(Hypothesis):
     def _ends(self) -> str:
         if self.within is None:
             return "its bounds"
-        low, high = self.within
-        return f"{low:g} to {high:g}".replace("-", "−")
+        dates = dates_of(self.label, self.schema)
+        low, high = (
+            f"{end:g}".replace("-", "−") if dates is None else dates.date(end) for end in self.within
+        )
+        return f"{low} to {high}"
 
     def _places(self) -> list[tuple[str, int]]:
         """The numbers that stand for the label, each with what is said after an attribute's name."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
-from sulq.hypotheses.words import ends_in_words, enumerated, words
+from sulq.hypotheses.words import dates_of, ends_in_words, enumerated, words
 from sulq.pictures.measured import MeasuredBar, MeasuredPanel
 from sulq.pictures.stairs import Stair, StairsPanel
 from sulq.queries.attributes import looked_at
@@ -95,7 +95,7 @@ class Effect:
         """
         if isinstance(self.code, Bins):
             runs = self._runs(place)
-            named = [self._interval(run) for run in runs]
+            named = [self._interval(run, schema) for run in runs]
         else:
             values = sorted(range(len(self.shares)), key=lambda value: -abs(self.added[value][place]))
             runs = [[value] for value in values]
@@ -126,6 +126,7 @@ class Effect:
                     Stair(ends[number], ends[number + 1], value, value - radius, value + radius)
                     for number, (value, radius) in enumerate(measures)
                 ),
+                dates_of(self.code.inner, schema),
             )
         bars = [
             MeasuredBar(label, value, value - radius, value + radius, abs(value) > radius)
@@ -157,18 +158,15 @@ class Effect:
         shares = np.array([self.shares[value] for value in run]) + 1e-9
         return float(np.average([self.added[value][place] for value in run], weights=shares))
 
-    def _interval(self, run: list[int]) -> str:
-        edges = self.code.edges if isinstance(self.code, Bins) else ()
-        first, last = run[0], run[-1]
+    def _interval(self, run: list[int], schema: Schema) -> str:
+        assert isinstance(self.code, Bins)
+        dates, first, last = dates_of(self.code.inner, schema), run[0], run[-1]
+        edges = [f"{edge:g}" if dates is None else str(dates.date(edge)) for edge in self.code.edges]
         if first == 0 and last == len(edges):
             return "everywhere"
         if first == 0:
-            return f"below {edges[last]:g}"
-        return (
-            f"{edges[first - 1]:g} and up"
-            if last == len(edges)
-            else f"{edges[first - 1]:g} to {edges[last]:g}"
-        )
+            return f"below {edges[last]}"
+        return f"{edges[first - 1]} and up" if last == len(edges) else f"{edges[first - 1]} to {edges[last]}"
 
     def _number(self, run: list[int], place: int) -> str:
         shares = [self.shares[value] + 1e-9 for value in run]

@@ -106,7 +106,7 @@ class RuleList(Hypothesis):
 
     @property
     def _lines(self) -> list[str]:
-        heads = [f"if {words(each)}" for each in self.conditions]
+        heads = [f"if {words(each, self.schema)}" for each in self.conditions]
         heads = [heads[0], *(f"else {head}" for head in heads[1:])] if heads else []
         heads.append("else" if self.conditions else "always")
         return [f"{head}: {self._end(end)}" for head, end in zip(heads, self.ends, strict=True)]

@@ -51,10 +51,10 @@ class Rule(Hypothesis):
         return f"True where {self.describe()}." if self.literals else "True of every row."
 
     def describe(self) -> str:
-        return " and ".join(words(literal) for literal in self.literals) or "always"
+        return " and ".join(words(literal, self.schema) for literal in self.literals) or "always"
 
     def picture(self) -> str:
-        literals = [words(literal) for literal in self.literals]
+        literals = [words(literal, self.schema) for literal in self.literals]
         return chips.picture("True where", literals or ["always"], note=self._caption)
 
 
@@ -99,7 +99,7 @@ class ParityRule(Hypothesis):
     @property
     def _terms(self) -> list[str]:
         chosen = [f for f, masked in zip(self.features, self.mask, strict=True) if masked]
-        return ["true" if feature.key == ONE.key else words(feature) for feature in chosen]
+        return ["true" if feature.key == ONE.key else words(feature, self.schema) for feature in chosen]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sulq.dates import Date
 from sulq.queries.arithmetic import Add, And, Compare, Multiply, Not, Or
 from sulq.queries.codes import Bins
 from sulq.queries.date_parts import DatePart, YearsAt
@@ -28,8 +29,12 @@ def enumerated(names: Sequence[object]) -> str:
     return f"{', '.join(some)} and {last}" if some else last
 
 
-def words(expression: Node) -> str:
+def words(expression: Node, schema: Schema | None = None) -> str:
     """An expression as people would say it.
+
+    Args:
+        expression: what is said.
+        schema: what is public about the columns: with it, days that a column is compared with are dates.
 
     >>> from sulq.queries.expressions import col
     >>> words((col("age") >= 18) & ~(col("sick") | (col("cost") * 2 > 9)))
@@ -45,14 +50,14 @@ def words(expression: Node) -> str:
         case Constant():
             return str(expression.constant)
         case Not():
-            return f"not {_part(expression.inner, expression)}"
+            return f"not {_part(expression.inner, expression, schema)}"
         case Compare():
-            return f"{words(expression.left)} {expression.relation} {words(expression.right)}"
+            return f"{words(expression.left, schema)} {expression.relation} {compared(expression, schema)}"
         case Add(right=Multiply(left=Constant(constant=-1)) as less):
-            return f"{words(expression.left)} - {_part(less.right, less)}"
+            return f"{words(expression.left, schema)} - {_part(less.right, less, schema)}"
         case Add() | Multiply() | And() | Or():
             return f" {SIGNS[type(expression)]} ".join(
-                _part(side, expression) for side in (expression.left, expression.right)
+                _part(side, expression, schema) for side in (expression.left, expression.right)
             )
         case DatePart():
             return f"{expression.part} of {words(expression.inner)}"
@@ -61,12 +66,33 @@ def words(expression: Node) -> str:
     return expression.wire
 
 
-def _part(expression: Node, of: Node) -> str:
+def dates_of(number: Node, schema: Schema | None) -> Date | None:
+    """The column of dates that a number is, if it is one: its values are days since the first."""
+    kind = schema[number.name] if schema is not None and isinstance(number, Column) else None
+    return kind if isinstance(kind, Date) else None
+
+
+def compared(question: Compare, schema: Schema | None) -> str:
+    """What something is compared with, as people say it.
+
+    >>> from sulq.queries.expressions import col
+    >>> compared(col("born") < 366, Schema({"born": Date("2000-01-01", "2010-12-31")}))
+    '2001-01-01'
+    """
+    dates, right = dates_of(question.left, schema), question.right
+    day = right.constant if isinstance(right, Constant) else None
+    if dates is not None and isinstance(day, int | float) and dates.low <= day <= dates.high:
+        return str(dates.date(day))
+    return words(right, schema)
+
+
+def _part(expression: Node, of: Node, schema: Schema | None) -> str:
     """An expression as part of another one, in brackets where it would be misread."""
     loose = isinstance(expression, Add | Multiply | And | Or | Compare) and type(expression) is not type(of)
     bare = isinstance(of, And | Or | Not) and isinstance(expression, Add | Multiply)
     tight = isinstance(of, And | Or) and isinstance(expression, Compare)
-    return f"({words(expression)})" if loose and not bare and not tight else words(expression)
+    said = words(expression, schema)
+    return f"({said})" if loose and not bare and not tight else said
 
 
 def phrased(question: Node, schema: Schema) -> tuple[str, str, list[str]]:
@@ -82,7 +108,7 @@ def phrased(question: Node, schema: Schema) -> tuple[str, str, list[str]]:
     """
     scope = scope_of(schema)
     facts = scope.facts(question)
-    subject = words(question.inner if isinstance(question, Bins) else question)
+    subject = words(question.inner if isinstance(question, Bins) else question, schema)
     if isinstance(facts, Code):
         return subject, " " if isinstance(question, Bins) else " is ", list(facts.levels or ())
     if facts.flag:
@@ -112,6 +138,6 @@ def ends_in_words(route: Route, schema: Schema) -> list[str]:
 def _answered(question: Node, value: int, schema: Schema) -> str:
     if isinstance(question, Compare):
         relation = question.relation if value else OPPOSITES[question.relation]
-        return f"{words(question.left)} {relation} {words(question.right)}"
+        return f"{words(question.left, schema)} {relation} {compared(question, schema)}"
     subject, link, answers = phrased(question, schema)
     return f"{subject}{link}{answers[value]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sulq.dates import Date
 from sulq.pictures import svg
 
 WIDTH, HEIGHT, ABOVE, BELOW = 420.0, 110.0, 26.0, 22.0
@@ -41,15 +42,21 @@ class StairsPanel:
     Args:
         title: what stands above.
         stairs: the intervals, in order.
+        dates: the column of dates whose days are on the axis, if they are days.
     """
 
     title: str
     stairs: tuple[Stair, ...]
+    dates: Date | None = None
 
     @property
     def dim(self) -> bool:
         """Whether something is drawn in grey."""
         return not all(stair.telling for stair in self.stairs)
+
+    def place(self, number: float) -> str:
+        """A place on the axis, for people."""
+        return svg.plain(number).replace("-", "−") if self.dates is None else str(self.dates.date(number))
 
 
 def drawn(panel: StairsPanel, left: float) -> tuple[list[str], float]:
@@ -82,9 +89,9 @@ def drawn(panel: StairsPanel, left: float) -> tuple[list[str], float]:
         pieces.append(svg.aside(left - 6, y(number), svg.plain(number).replace("-", "−"), "end"))
     under = ABOVE + HEIGHT + 12
     for number in svg.ticks(start, end):
-        pieces += [svg.aside(x(number), under, svg.plain(number).replace("-", "−"), "middle")]
+        pieces += [svg.aside(x(number), under, panel.place(number), "middle")]
     for stair in panel.stairs:
-        about = f"{svg.plain(stair.start)} to {svg.plain(stair.end)}: {svg.plain(stair.value)}, "
+        about = f"{panel.place(stair.start)} to {panel.place(stair.end)}: {svg.plain(stair.value)}, "
         about += f"between {svg.plain(stair.low)} and {svg.plain(stair.high)}"
         sides, top, bottom = (x(stair.start), x(stair.end)), y(stair.high), y(stair.low)
         fill = BAND if stair.telling else DIM
