@@ -163,15 +163,22 @@ def _effects(source: sulq.Source, oracle: Any, column: str) -> tuple[Floats, Flo
     bins = {effect.code.inner.name: effect.code.edges for effect in model.effects if _in_bins(effect)}
     exact: Any = sulq.Additive(column, features, bins=bins).learn(source.exact())
     known = {_column(effect): effect for effect in exact.effects}
+    unit, each = _unit(model), _unit(exact)
     both = [(effect, known[_column(effect)]) for effect in model.effects if _column(effect) in known]
     if not both:
         return None
     return _end_to_end(
         [
-            (np.array(effect.added), np.array(effect.deviations), _there(effect, other))
+            (unit * np.array(effect.added), unit * np.array(effect.deviations), each * _there(effect, other))
             for effect, other in both
         ]
     )
+
+
+def _unit(model: Any) -> float:
+    """What 1 is worth in an effect: of a number half the distance between the ends that were seen."""
+    low, high = (-1.0, 1.0) if model.classes is not None else model.target.bounds
+    return float(high - low) / 2
 
 
 def _released(kind: str) -> Run:
