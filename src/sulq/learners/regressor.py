@@ -11,7 +11,7 @@ from sulq.hypotheses.hypothesis import Origin
 from sulq.hypotheses.target import Target
 from sulq.learners.additive import Additive
 from sulq.learners.learner import Learner
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric
 from sulq.queries.attributes import attribute
 from sulq.queries.node import Node
 from sulq.schema import Schema
@@ -48,14 +48,22 @@ class Regressor(Learner[AdditiveModel]):
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[AdditiveModel]:
-        share, target = rational("share", self.share, most=1), Target(schema, attribute(schema, self.target))
+        target = Target(schema, attribute(schema, self.target))
         target.check()
         if target.classes is not None:
             raise QueryError(f"{target.label.described()} is a class and not a number: use Classifier")
-        model = yield from Additive(target.label, self.features, self.bins, share=share).rounds(schema)
+        model = yield from self._additive.rounds(schema)
         why = (
             "an additive model, because rows stand out from the noise in counts of them"
             if model.effects
             else "the average alone, because noise hides what columns have to do with the number"
         )
         return replace(model, origin=Origin("", "", "", 0, why))
+
+    def most_numbers(self, schema: Schema) -> int:
+        """As many as the additive model asks for."""
+        return self._additive.most_numbers(schema)
+
+    @property
+    def _additive(self) -> Additive:
+        return Additive(self.target, self.features, self.bins, share=self.share)
