@@ -10,7 +10,7 @@ import numpy as np
 import sulq
 from sulq.learners.attributes_in_bins import attributes
 from sulq.learners.coordinates import in_few_bins
-from sulq.learners.whereabouts import Whereabouts, average
+from sulq.learners.whereabouts import Whereabouts, average, spread_of
 from sulq.talk.answers import Answer
 
 SCHEMA = sulq.Schema({"y": sulq.Real(-5000, 5000), "z": sulq.Boolean()})
@@ -82,3 +82,21 @@ def test_a_blurred_first_look_leads_to_a_second_one_in_linear_regression() -> No
     ]
     second = rounds.send(clean)
     assert len(second.queries) == 1 and second.queries[0].statistic == "count"
+
+
+def test_laplace_noise_far_from_all_rows_is_not_taken_for_rows() -> None:
+    """40 empty intervals: each seems to have rows once in 600 times if a bell curve's tail is expected.
+
+    Of 300 histograms a twelfth would reach too far then, about 24; by Laplace's tail fewer than 1 of 300.
+    """
+    schema = sulq.Schema({"y": sulq.Real(0, 1e6)})
+    bins = spread_of(schema, sulq.col("y"))
+    rng = np.random.default_rng(8)
+    wide = {1.0: 0, 0.5: 0}
+    for _ in range(300):
+        counts = rng.laplace(0, 100 / 2**0.5, bins.size)
+        counts[:3] += 10_000
+        for power in wide:
+            where = Whereabouts(schema, sulq.col("y"), bins, 30_000.0, counts, 100.0, power)
+            wide[power] += where.span.high > 10_000
+    assert wide[1.0] <= 4 and wide[0.5] > 8

@@ -185,7 +185,7 @@ def coordinates(
         start, each = len(features) + 1, value(answer)
         if attribute.ordered or attribute.size == 2:
             number = _number(attribute)
-            span = span_of(schema, attribute, number, each, _off(answer), rows)
+            span = span_of(schema, attribute, number, each, _off(answer), rows, float(answer.law.power))
             hidden = HIDDEN * min(1.0, _off(answer) / rows) if attribute.ordered else 0.0
             deviation = min(span.reach, math.hypot(span.deviation, math.sqrt(hidden) * span.reach))
             unit = math.sqrt(deviation * span.reach)

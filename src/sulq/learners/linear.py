@@ -92,7 +92,7 @@ class LinearRegression(Learner[LinearModel]):
         look = looked_at_first(rows, counts)
         off = float(np.max(counts[-1].deviation))
         where, left = (
-            Whereabouts(schema, target, spread, look.rows, value(counts[-1]), off),
+            Whereabouts(schema, target, spread, look.rows, value(counts[-1]), off, look.power),
             share * (1 - LOOK),
         )
         if look.rows < HOPELESS * look.off:

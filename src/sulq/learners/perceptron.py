@@ -128,7 +128,13 @@ class Perceptron(Learner[Halfspace]):
             return _everywhere(schema, sides, names, classes)
         spans = {
             name: span_of(
-                schema, each, Column(name), value(answer), float(np.max(answer.deviation)), look.rows
+                schema,
+                each,
+                Column(name),
+                value(answer),
+                float(np.max(answer.deviation)),
+                look.rows,
+                look.power,
             )
             for (name, each), answer in zip(bins.items(), counts, strict=True)
         }

@@ -21,6 +21,9 @@ from sulq.schema import Schema
 SEEN, ENOUGH = 4.0, 3.0
 """Rows are seen, and are enough for a group, if they are so many times as many as there is noise in their
 number."""
+HEAVIER = 2.8
+"""Laplace noise in one count is as rarely beyond so many more standard deviations as a bell curve is beyond
+`SEEN`; in sums of several counts it comes closer to that."""
 RAREST, TAIL, DOUBT = 0.0005, 0.1, 0.6
 """Tails with a smaller part of the rows are cut off; none that could have more than the
 second part, if noise is off by the third number of standard deviations."""
@@ -64,7 +67,7 @@ class Span:
 
 
 def span_of(
-    schema: Schema, attribute: Attribute, number: Node, counts: Floats, off: float, rows: float
+    schema: Schema, attribute: Attribute, number: Node, counts: Floats, off: float, rows: float, power: float
 ) -> Span:
     """Where the values of a number are, as far as a histogram shows it.
 
@@ -75,6 +78,7 @@ def span_of(
         counts: how many rows are in each interval.
         off: one standard deviation of the noise in a count.
         rows: how many rows there are.
+        power: the noise is inverse to the budget to this power: Laplace noise to the first.
     """
     low, high = bounds_of(schema, number)
     if not (isinstance(attribute.code, Bins) and attribute.ordered):
@@ -82,7 +86,7 @@ def span_of(
         deviation = math.sqrt(float(mass[0] * mass[1]))
         return Span(low, high, float(mass[1]), max(SMALLEST * (high - low), deviation))
     ends = np.array([low, *np.clip(attribute.code.edges, low, high), high])
-    first, last = _seen(counts, off, rows)
+    first, last = _seen(counts, off, rows, HEAVIER if power == 1 else 0.0)
     inside = np.where(_between(counts, first, last), counts, 0.0)
     groups = attribute.groups(inside, ENOUGH * off) if off else np.arange(len(counts))
     # A bin of whole numbers ends before its edge.
@@ -114,13 +118,13 @@ def likely(counts: Floats, off: float) -> Floats:
     return np.asarray(kept / kept.sum())
 
 
-def _seen(counts: Floats, off: float, rows: float) -> tuple[int, int]:
+def _seen(counts: Floats, off: float, rows: float, heavier: float) -> tuple[int, int]:
     """The first and the last interval with rows that can be told from noise, alone or with those beyond."""
     if off == 0 and (counts > 0).any():
         rowful = np.flatnonzero(counts > 0)
         return int(rowful[0]), int(rowful[-1])
-    last = max(_furthest(counts, off, rows), _safe(counts, off, rows))
-    first = len(counts) - 1 - max(_furthest(counts[::-1], off, rows), _safe(counts[::-1], off, rows))
+    last = max(_furthest(counts, off, rows, heavier), _safe(counts, off, rows))
+    first = len(counts) - 1 - max(_furthest(counts[::-1], off, rows, heavier), _safe(counts[::-1], off, rows))
     return (first, last) if first <= last else (0, len(counts) - 1)
 
 
@@ -131,12 +135,12 @@ def _safe(counts: Floats, off: float, rows: float) -> int:
     return int(np.argmax(beyond + doubt <= TAIL * rows))
 
 
-def _furthest(counts: Floats, off: float, rows: float) -> int:
+def _furthest(counts: Floats, off: float, rows: float, heavier: float) -> int:
     """The last place from which on some intervals, 1 or 2 or 4 and so on, have more rows than noise."""
     summed, place, many = np.concatenate([[0.0], np.cumsum(counts)]), -1, 1
     while many <= len(counts):
         sums = summed[many:] - summed[:-many]
-        seen = np.flatnonzero(sums > max(SEEN * off * math.sqrt(many), RAREST * rows))
+        seen = np.flatnonzero(sums > max((SEEN * math.sqrt(many) + heavier) * off, RAREST * rows))
         place, many = max(place, int(seen[-1]) if len(seen) else -1), 2 * many
     return place if place >= 0 else len(counts) - 1
 

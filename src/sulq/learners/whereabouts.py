@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -43,6 +43,7 @@ class Whereabouts:
         rows: how many rows there are, as far as it is known.
         counts: how many rows are in each interval, noise and all.
         off: one standard deviation of the noise in a count.
+        power: the noise is inverse to the budget to this power.
     """
 
     schema: Schema
@@ -51,6 +52,7 @@ class Whereabouts:
     rows: float
     counts: Floats
     off: float
+    power: float = 0.5
 
     @property
     def clear(self) -> bool:
@@ -60,7 +62,7 @@ class Whereabouts:
     @property
     def span(self) -> Span:
         """Where the values are."""
-        return span_of(self.schema, self.bins, self.number, self.counts, self.off, self.rows)
+        return span_of(self.schema, self.bins, self.number, self.counts, self.off, self.rows, self.power)
 
     @property
     def within(self) -> tuple[float, float] | None:
@@ -85,10 +87,10 @@ class Whereabouts:
         [answer] = answers
         again = float(np.max(answer.deviation))
         if again == 0:
-            return Whereabouts(self.schema, self.number, self.bins, self.rows, value(answer), 0.0)
+            return replace(self, counts=value(answer), off=0.0)
         part = self.off**2 / (self.off**2 + again**2)
         counts = part * value(answer) + (1 - part) * self.counts
-        return Whereabouts(self.schema, self.number, self.bins, self.rows, counts, part**0.5 * again)
+        return replace(self, counts=counts, off=part**0.5 * again)
 
 
 def spread_of(schema: Schema, number: Node) -> Attribute:
@@ -113,7 +115,9 @@ def sought(schema: Schema, number: Node, share: Fraction) -> Rounds[tuple[Wherea
     bins, left = spread_of(schema, number), share * (1 - LOOK)
     rows, counts = yield Round([count(weight=SELDOM), count(by=[bins.code])], share * LOOK)
     off = min(UNKNOWN, float(np.max(counts.deviation)))
-    where = Whereabouts(schema, number, bins, max(1.0, float(value(rows))), value(counts), off)
+    where = Whereabouts(
+        schema, number, bins, max(1.0, float(value(rows))), value(counts), off, float(counts.law.power)
+    )
     if not where.clear and where.worth(float(AGAIN / LOOK) ** float(counts.law.power)):
         where, left = where.given((yield Round(where.questions(), share * AGAIN))), left - share * AGAIN
     return where, left
