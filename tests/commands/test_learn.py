@@ -99,6 +99,14 @@ def test_a_file_in_the_place_of_a_learner_is_classified_by_whichever_fits(
     assert "Chosen here: " in capsys.readouterr().out
 
 
+def test_a_number_without_the_name_of_a_learner_is_refused_with_the_name_of_the_command_that_predicts_it(
+    people: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    assert main(["learn", *people, "--label", "age", "--epsilon", "2"]) == 2
+    assert "age is a number, and no class: `sulq learn regressor` predicts it" in capsys.readouterr().err
+    assert not (tmp_path / "people.csv.ledger").exists()
+
+
 def test_the_same_command_again_costs_nothing_and_says_the_same(
     people: list[str], tmp_path: Path, capsys: Captured
 ) -> None:
@@ -247,6 +255,7 @@ def test_help_teaches_by_example(name: str | None, capsys: Captured) -> None:
     shown = capsys.readouterr().out
     assert "sulq learn" in shown
     assert "--dry-run" in shown
+    assert "option_strings" not in shown  # what argparse makes of a bare percent sign
 
 
 def test_the_examples_of_every_command_can_be_read(people: list[str]) -> None:

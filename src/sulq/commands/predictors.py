@@ -7,14 +7,20 @@ from typing import Any
 
 from sulq.commands.command import Command, bins_option, features_option, label_option, share_option
 from sulq.commands.reading import columns_in, condition_in, edges_in
+from sulq.errors import QueryError
+from sulq.hypotheses.target import Target
 from sulq.learners.classifier import Classifier
 from sulq.learners.regressor import Regressor
+from sulq.queries.attributes import attribute
 from sulq.schema import Schema
 
 
 def _classifier(options: argparse.Namespace, schema: Schema) -> Classifier:
+    label = condition_in(options.label, schema)
+    if Target(schema, attribute(schema, label)).classes is None:
+        raise QueryError(f"{options.label} is a number, and no class: `sulq learn regressor` predicts it")
     features, edges = columns_in(options.features, schema), edges_in(options.bins, schema)
-    return Classifier(condition_in(options.label, schema), features, edges, options.share)
+    return Classifier(label, features, edges, options.share)
 
 
 def _regressor(options: argparse.Namespace, schema: Schema) -> Regressor:
@@ -30,11 +36,13 @@ def _options(parser: Any, label: str, share: str) -> None:
 
 
 def _classifier_options(parser: Any) -> None:
-    _options(parser, "a category or boolean column, or a comparison", "2 % say what to learn with")
+    _options(parser, "a category or boolean column, or a comparison", "2 %% say what to learn with")
 
 
 def _regressor_options(parser: Any) -> None:
-    _options(parser, "a numeric column", "15 % say whether columns have to do with the number")
+    _options(
+        parser, "a numeric column", "5 %% say where the number is, and 14 %% what columns have to do with it"
+    )
 
 
 PREDICTORS = (
