@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from measure import PEERS, environment
 from sulq.local.best import best_randomizer
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.unary import UnaryResponse
 from sulq.simplex import nearest_distribution
 
-PEERS = Path(__file__).parent / "peers"
 PEOPLE = 1_000_000
 COHORT = 10_000
 COHORTS = 20
@@ -106,7 +105,7 @@ def _estimated(randomizer: Any, values: Any, k: int) -> tuple[float, float]:
 
 
 def _peers(values: Any, k: int) -> dict[str, Any]:
-    python = _environment() / "bin" / "python"
+    python = environment("local")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "values.npy"
         np.save(path, values)
@@ -120,26 +119,6 @@ def _peers(values: Any, k: int) -> dict[str, Any]:
         )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-def _environment() -> Path:
-    """The peers' environment, made if it is not there or not the one asked for."""
-    folder, pinned = PEERS / ".venv-local", PEERS / "requirements-local.txt"
-    ready = folder / ".ready"
-    if not ready.exists() or ready.read_text(encoding="utf-8") != pinned.read_text(encoding="utf-8"):
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        install = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--requirement",
-            str(pinned),
-        ]
-        subprocess.run([str(folder / "bin" / "python"), *install], check=True)
-        ready.write_text(pinned.read_text(encoding="utf-8"), encoding="utf-8")
-    return folder
 
 
 def _shapes() -> list[tuple[str, Any, Any]]:

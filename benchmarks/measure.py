@@ -8,6 +8,7 @@ import math
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -136,6 +137,27 @@ def peer(
         kept.write_text(done.stdout if done.returncode == 0 else "null", encoding="utf-8")
     results: list[list[Any]] | None = json.loads(kept.read_text(encoding="utf-8"))
     return results
+
+
+def environment(name: str) -> Path:
+    """The Python of an environment of peers, made if it is not there or not the one that `requirements-name.txt` asks for."""
+    folder, pinned = PEERS / f".venv-{name}", PEERS / f"requirements-{name}.txt"
+    ready, python = folder / ".ready", folder / "bin" / "python"
+    if not ready.exists() or ready.read_text(encoding="utf-8") != pinned.read_text(encoding="utf-8"):
+        say("an environment for peers,", name)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        install = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--requirement",
+            str(pinned),
+        ]
+        subprocess.run([str(python), *install], check=True)
+        ready.write_text(pinned.read_text(encoding="utf-8"), encoding="utf-8")
+    return python
 
 
 def say(*words: object) -> None:
