@@ -112,7 +112,7 @@ $(PEERS)/.ready: benchmarks/peers/requirements.txt
 	@touch $@
 
 bench: $(VENV)/.ready $(PEERS)/.ready
-	@echo "· benchmarks (an hour and a half; the data takes 5 GB in benchmarks/data)"
+	@echo "· benchmarks (two hours and a half; the data takes 5 GB in benchmarks/data)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@$(BIN)/python benchmarks/run.py
 

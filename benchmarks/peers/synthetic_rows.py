@@ -1,8 +1,8 @@
-"""Synthetic rows by OpenDP's AIM and MST (mbi), in an environment of their own (`requirements-synthetic.txt`).
+"""Synthetic rows by OpenDP's MST (mbi), in an environment of their own (`requirements-synthetic.txt`).
 
     python synthetic_rows.py job.json codes.npy drawn.npy
 
-The job has the sizes of the columns, ρ, the algorithm and its settings. `codes.npy` holds for each row and column
+The job has the sizes of the columns, ρ and MST's settings. `codes.npy` holds for each row and column
 which value it has; as many rows are drawn and written to `drawn.npy`. A row is added or removed.
 """
 
@@ -24,7 +24,6 @@ def main(job_file: str, codes_file: str, drawn_file: str) -> None:
     codes = np.load(codes_file)
     names = [f"c{place}" for place in range(codes.shape[1])]
     rows = pl.DataFrame({name: codes[:, place].astype(np.int64) for place, name in enumerate(names)})
-    algorithm = {"AIM": dp.mbi.AIM, "MST": dp.mbi.MST}[job["algorithm"]](**job["settings"])
     context = dp.Context.compositor(
         data=rows.lazy(),
         privacy_unit=dp.unit_of(contributions=1),
@@ -35,7 +34,7 @@ def main(job_file: str, codes_file: str, drawn_file: str) -> None:
         context.query(rho=job["rho"])
         .contingency_table(
             keys={name: list(range(size)) for name, size in zip(names, job["sizes"], strict=True)},
-            algorithm=algorithm,
+            algorithm=dp.mbi.MST(**job["settings"]),
         )
         .release()
     )
