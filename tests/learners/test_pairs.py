@@ -220,6 +220,17 @@ def test_where_bounds_are_far_wider_than_the_numbers_averages_are_not_pulled_up(
     assert drawn["x"].mean() == pytest.approx(10, rel=0.1) and drawn["x"].max() < 1_000
 
 
+def test_a_whole_number_that_is_usual_is_usual_in_synthetic_rows() -> None:
+    """Of 8,000 people half work 40 hours, and nobody 41. The noise of a count alone is about 30 rows."""
+    rng = np.random.default_rng(5)
+    hours = np.where(rng.random(8000) < 0.5, 40, rng.choice(np.delete(np.arange(1, 100), 40), 8000))
+    rows = {"hours": hours, "late": hours > 50}
+    kinds = {"hours": sulq.Integer(1, 99), "late": sulq.Boolean()}
+    made = sulq.Pairs().learn(sulq.open(rows, kinds).curator(epsilon=1, delta="1e-6"))
+    drawn = made.sample(8000, seed=1).to_frame("pandas")["hours"]
+    assert (drawn == 40).mean() > 0.45 and (drawn == 41).mean() < 0.05
+
+
 def test_models_of_numbers_are_the_average_where_noise_hides_everything() -> None:
     """Both columns have nothing to do with each other: what a model explains is noise alone. In 4,000 rows the noise
     of a cell is about 15 rows: the average would have to be off by 0.2, a hundred times what noise does to it."""

@@ -204,7 +204,12 @@ def _attribute(schema: Schema, feature: Node, bins: Mapping[str, Sequence[float]
 
 
 def public_edges(
-    low: float, high: float, integers: bool, a_halving: int = A_HALVING, halvings: int = HALVINGS
+    low: float,
+    high: float,
+    integers: bool,
+    a_halving: int = A_HALVING,
+    halvings: int = HALVINGS,
+    few: int = FEW_VALUES,
 ) -> list[float]:
     """Many edges between public bounds: evenly spread, and closer and closer towards 0.
 
@@ -216,6 +221,7 @@ def public_edges(
         integers: whether all numbers are whole.
         a_halving: how many edges there are for each halving of the distance from 0.
         halvings: how often it is halved.
+        few: so few whole numbers have an interval each.
 
     >>> public_edges(0, 4, True)
     [1.0, 2.0, 3.0, 4.0]
@@ -224,6 +230,6 @@ def public_edges(
     """
     if not low < high:
         return []
-    if integers and high - low < FEW_VALUES:
+    if integers and high - low < few:
         return [float(edge) for edge in range(int(low) + 1, int(high) + 1)]
     return near_zero(low, high, integers, EVEN, a_halving, a_halving * halvings - 1)

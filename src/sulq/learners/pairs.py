@@ -35,6 +35,8 @@ EMPHASIS = Fraction(2)
 """How much more the tables with the label count."""
 A_HALVING, HALVINGS = 4, 24
 """Edges where numbers are counted alone: for each halving of the distance from 0, and how many halvings."""
+FEW_VALUES = 128
+"""So few whole numbers are counted one by one. Of hours that people work, 40 is far more frequent than 41."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _finer(schema: Schema, attribute: Attribute) -> Attribute:
     kind = schema[_name(attribute)]
     if not attribute.ordered or isinstance(kind, Category | Boolean):
         return attribute
-    edges = public_edges(kind.low, kind.high, isinstance(kind, Integer), A_HALVING, HALVINGS)
+    edges = public_edges(kind.low, kind.high, isinstance(kind, Integer), A_HALVING, HALVINGS, FEW_VALUES)
     return Attribute(Bins(Column(_name(attribute)), tuple(edges)), len(edges) + 1, True)
 
 

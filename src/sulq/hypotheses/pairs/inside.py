@@ -46,7 +46,7 @@ def rows_inside(
             near = inside[:NEXT] if inside[0] > last else inside[-NEXT:]
         # Edges are close together where numbers are small: without any sight of the rows, only widths count.
         even[near] = rows * (1 / len(near) if blocks else widths[near] / widths[near].sum())
-    known = shrunk(counts[np.newaxis], np.array([even.sum()]), even, noise)[0].clip(min=0.0)
+    known = shrunk(counts, even, noise).clip(min=0.0)
     sums = np.bincount(groups, weights=known)
     scale = np.divide(margin, sums, out=np.zeros(len(margin)), where=sums > 0)
     return np.asarray(np.where((sums > 0)[groups], known * scale[groups], even))

@@ -3,7 +3,8 @@
 Chow and Liu's tree joins the columns that tell most about each other. Rows drawn along it have the tables of
 its edges. The other tables are fitted afterwards: rows get weights such that, table after table, the weighted
 counts come nearer to the release (raking). Of all distributions with these tables that one is the nearest
-to the tree's.
+to the tree's. A table is followed no further than noise lets it be seen: differences from the rows so far
+that noise explains are not taken over. So what one table says of two columns helps the tables of others.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from numpy.typing import NDArray
 
 from sulq.effects.layout import Floats
 from sulq.hypotheses.pairs.agreement import Pair
-from sulq.hypotheses.pairs.positive import PositiveTables
+from sulq.hypotheses.pairs.positive import PositiveTables, shrunk
 
 Codes = NDArray[np.int32]
-SWEEPS, STEP, FURTHEST = 5, 0.5, 20.0
+SWEEPS, STEP, FURTHEST = 5, 0.8, 20.0
 """How often all tables are fitted, which part of the way at a time, and by which factor at most."""
 
 
@@ -65,9 +66,11 @@ class JointRows:
             many: how many.
             generator: where randomness comes from.
         """
-        reached = np.cumsum(self.weights) / self.weights.sum()
+        # Rows that are alike stand beside each other: so many of each kind are taken as count for it.
+        order = np.lexsort(self.codes.T[::-1])
+        reached = np.cumsum(self.weights[order]) / self.weights.sum()
         places = np.searchsorted(reached, (np.arange(many) + generator.random()) / many)
-        return np.asarray(self.codes[generator.permutation(places.clip(max=len(self.codes) - 1))])
+        return np.asarray(self.codes[order[generator.permutation(places.clip(max=len(order) - 1))]])
 
 
 def drawn(tables: PositiveTables, many: int, generator: np.random.Generator) -> JointRows:
@@ -91,23 +94,37 @@ def drawn(tables: PositiveTables, many: int, generator: np.random.Generator) -> 
 
 
 def raked(codes: Codes, tables: PositiveTables) -> Floats:
-    """Weights for rows such that their weighted tables are nearly these.
+    """Weights for rows, such that their tables are as near to a release's as noise lets these be seen.
 
     Args:
         codes: for each row and column, which value it has.
         tables: the tables.
     """
-    many, sizes = len(codes), tables.agreement.sizes
-    places = {(i, j): codes[:, i] * sizes[j] + codes[:, j] for i, j in tables.tables}
-    weights = np.ones(many)
+    sizes, agreement = tables.agreement.sizes, tables.agreement
+    places = {(i, j): codes[:, i] * sizes[j] + codes[:, j] for i, j in agreement.pairs}
+    known = {
+        pair: (agreement.table(pair).ravel(), agreement.table_law(pair).deviation) for pair in agreement.pairs
+    }
+    weights = np.full(len(codes), tables.total / len(codes))
     for _ in range(SWEEPS):
-        for pair, table in tables.tables.items():
-            wanted = table.ravel() * (many / tables.total)
-            given = np.bincount(places[pair], weights=weights, minlength=table.size)
-            ratio = np.divide(wanted, given, out=np.ones(table.size), where=given > 0) ** STEP
-            weights *= ratio.clip(1 / FURTHEST, FURTHEST)[places[pair]]
-        weights *= many / weights.sum()
+        for pair, (counts, noise) in known.items():
+            given = _counted(places[pair], weights, len(counts))
+            wanted = np.maximum(shrunk(counts, given, noise), given / FURTHEST)
+            weights *= (_ratio(wanted, given) ** STEP)[places[pair]]
+        for place, margin in enumerate(tables.margins):
+            given = _counted(codes[:, place], weights, len(margin))
+            weights *= _ratio(margin, given)[codes[:, place]]
     return weights
+
+
+def _counted(places: Codes, weights: Floats, size: int) -> Floats:
+    return np.asarray(np.bincount(places, weights=weights, minlength=size), dtype=np.float64)
+
+
+def _ratio(wanted: Floats, given: Floats) -> Floats:
+    """By how much weights are multiplied; where there is no row, there is nothing to multiply."""
+    ratio = np.divide(wanted, given, out=np.ones(len(given)), where=given > 0)
+    return np.asarray(ratio.clip(1 / FURTHEST, FURTHEST))
 
 
 def _picked(given: NDArray[np.int32], table: Floats, generator: np.random.Generator) -> Codes:

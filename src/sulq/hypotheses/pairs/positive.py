@@ -50,10 +50,10 @@ class PositiveTables:
         """For each column how many rows have each of its values, without what noise explains."""
         margins = []
         for place, size in enumerate(self.agreement.sizes):
-            even, whole = np.full(size, self.total / size), np.array([self.total])
+            even = np.full(size, self.total / size)
             noise = self.agreement.margin_law(place).deviation
-            known = shrunk(self.agreement.margin(place)[np.newaxis], whole, even, noise)
-            margins.append(nearest_distribution(known[0], self.total))
+            known = shrunk(self.agreement.margin(place), even, noise)
+            margins.append(nearest_distribution(known, self.total))
         return margins
 
     @cached_property
@@ -63,7 +63,8 @@ class PositiveTables:
         for pair in self.agreement.pairs:
             noise = self.agreement.table_law(pair).deviation
             rows, columns = (self.margins[place] for place in pair)
-            tables[pair] = fitted(shrunk(self.agreement.table(pair), rows, columns, noise), rows, columns)
+            independent = np.outer(rows, columns) / self.total
+            tables[pair] = fitted(shrunk(self.agreement.table(pair), independent, noise), rows, columns)
         return tables
 
     def table(self, one: int, other: int) -> Floats:
@@ -92,29 +93,27 @@ class PositiveTables:
         return float(min(1.0, (squares / max(1, min(table.shape) - 1)) ** 0.5))
 
 
-def shrunk(table: Floats, rows: Floats, columns: Floats, noise: float) -> Floats:
-    """A table without the differences from independent columns that noise explains.
+def shrunk(counts: Floats, expected: Floats, noise: float) -> Floats:
+    """Counts without those differences from what is expected that noise explains.
 
     Args:
-        table: how many rows have each two values, noise and all.
-        rows: the margin of the table's rows, positive.
-        columns: the margin of its columns, with the same sum.
-        noise: one standard deviation of the noise in a cell.
+        counts: how many rows there are of each kind, noise and all.
+        expected: how many would be expected, positive.
+        noise: one standard deviation of the noise in a count.
 
-    >>> shrunk(np.array([[6.0, 4.0], [4.0, 6.0]]), np.array([10.0, 10]), np.array([10.0, 10]), 2.0)
+    >>> shrunk(np.array([[6.0, 4.0], [4.0, 6.0]]), np.full((2, 2), 5.0), 2.0)
     array([[5., 5.],
            [5., 5.]])
     """
-    independent = np.outer(rows, columns) / rows.sum()
     if noise == 0:
-        return table
-    beyond, width = table - independent, 1.0
+        return counts
+    beyond, width = counts - expected, 1.0
     for _ in range(WIDENINGS):
-        weights = independent / (width * independent + noise**2) ** 2
-        known = float((weights * independent).sum())
+        weights = expected / (width * expected + noise**2) ** 2
+        known = float((weights * expected).sum())
         width = max(0.0, float((weights * (beyond**2 - noise**2)).sum())) / known if known > 0 else 0.0
-    kept = width * independent / (width * independent + noise**2)
-    return np.asarray(independent + kept * beyond)
+    kept = width * expected / (width * expected + noise**2)
+    return np.asarray(expected + kept * beyond)
 
 
 def fitted(table: Floats, rows: Floats, columns: Floats) -> Floats:
