@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +14,9 @@ import numpy as np
 import pytest
 
 from sulq.errors import QueryError
-from sulq.privacy import normals, spherical
-from sulq.privacy.normals import Normals
-from sulq.privacy.settled import NoiseVector, in_pairs, squares_of
+from sulq.privacy import spherical
+from sulq.privacy.digits import Numbers
+from sulq.privacy.settled import FineVector, Vectors, in_pairs
 from sulq.privacy.spherical import SphericalLaplace, quantile_of, tail_of
 from sulq.privacy.vector_noise import rate
 from tests.effort import either
@@ -24,86 +27,6 @@ DRAWS = either(20_000, 100_000)
 def within(share: float, chance: float, draws: int) -> bool:
     """Whether a share of draws is as likely as that: 7 deviations, a false alarm in 10^11."""
     return abs(share - chance) <= 7 * math.sqrt(chance * (1 - chance) / draws) + 1e-12
-
-
-def test_normal_numbers_follow_their_law_and_have_fair_signs() -> None:
-    drawn = Normals.drawn(DRAWS)
-    values = drawn.sizes * drawn.signs
-    for edge in (-2.5, -1.0, -0.1, 0.0, 0.3, 1.0, 2.0, 3.0):
-        assert within(float((values < edge).mean()), 0.5 * math.erfc(-edge / math.sqrt(2)), DRAWS)
-
-
-def test_normal_numbers_follow_their_law_when_every_one_is_decided_in_whole_numbers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(normals, "_SLACK", 1e9)
-    drawn = Normals.drawn(DRAWS // 10)
-    for edge in (0.1, 0.5, 1.0, 2.0):
-        assert within(float((drawn.sizes < edge).mean()), math.erf(edge / math.sqrt(2)), DRAWS // 10)
-
-
-def test_digits_that_were_seen_stay_and_the_others_are_drawn_once() -> None:
-    drawn = Normals.drawn(50)
-    for place in range(50):
-        one, three, two = (drawn.digits(place, words) for words in (1, 3, 2))
-        assert three >> 64 == two and two >> 64 == one == drawn.digits(place, 1)
-        assert drawn.digits(place, 3) == three
-        assert math.isclose(one / 2**64, drawn.sizes[place])
-    assert len({drawn.digits(place, 2) & (2**64 - 1) for place in range(50)}) == 50
-
-
-def test_an_acceptance_that_needs_more_digits_draws_and_keeps_them() -> None:
-    """With y = 3/2 so far, the first 32 digits of U are those of the bell there, and of one more and less."""
-    proposed = Normals(np.array([1]), np.array([2**63], np.uint64), np.ones(1, np.int64))
-    below = math.floor(2**32 * math.exp(-9 / 8))
-    assert normals._exactly(proposed, 0, Fraction(1), below - 1)
-    assert not normals._exactly(proposed, 0, Fraction(1), below + 1)
-    assert not proposed.more
-    assert {normals._exactly(proposed, 0, Fraction(1), below) for _ in range(200)} == {True, False}
-    assert proposed.digits(0, 2) >> 64 == proposed.digits(0, 1) == 3 * 2**63
-    assert len(proposed.more) == 1 and proposed.more[0].bit_length() > 64
-
-
-def test_the_bell_lies_between_its_bounds_which_come_together() -> None:
-    """Against the power series of exp(−x), whose terms alternate and fall from the start if x is below 1."""
-    for y in (Fraction(0), Fraction(1, 3), Fraction(7, 5)):
-        x, terms = y * y / 2, [Fraction(1)]
-        while len(terms) < 60:
-            terms.append(-terms[-1] * x / len(terms))
-        for words in (1, 2):
-            low, high = normals._bell(y, words)
-            assert low <= sum(terms) <= high and high - low < Fraction(1, 10 ** (20 * words))
-
-
-def test_strips_cover_the_bell_and_hardly_more() -> None:
-    """A strip is nowhere lower than the bell, exactly; and their areas are those that they are drawn by."""
-    strips, heights = normals._cover()
-    assert len(strips.edges) == 128 and math.isnan(heights[128])
-    areas = np.diff([0, *strips.edges, strips.whole])
-    assert areas[128] == 1 and (heights[:128] * 2**26 == areas[:128]).all()
-    for i in range(128):
-        assert normals._bell(Fraction(i, 16), 1)[1] <= Fraction(heights[i])
-    assert math.sqrt(math.pi / 2) / (strips.whole / 2**30) > 0.97
-
-
-def test_what_is_beyond_the_strips_is_covered_too() -> None:
-    """The area of one unit of 2^-30 is dealt out to strips of width 1, of heights above the bell."""
-    for _ in range(50):
-        proposed = Normals(np.zeros(1, np.int64), np.zeros(1, np.uint64), np.ones(1, np.int64))
-        height = normals._beyond(proposed, 0)
-        ahead = int(proposed.whole[0]) - 8
-        assert ahead >= 0 and height == Fraction(1, 2**31) / 2**ahead
-        assert normals._bell(Fraction(8 + ahead), 1)[1] <= height
-
-
-def test_normal_numbers_beyond_the_strips_follow_their_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any fine strips, all are: from 0 on, by strips of heights 2, 1, 1/2, …"""
-    monkeypatch.setattr(normals, "_STRIPS", 0)
-    monkeypatch.setattr(normals, "_UNIT", -6)
-    monkeypatch.setattr(normals, "_cover", lambda: (normals.Outcomes([1]), np.array([math.nan])))
-    drawn = Normals.drawn(DRAWS // 20)
-    for edge in (0.1, 0.5, 1.0, 2.0):
-        assert within(float((drawn.sizes < edge).mean()), math.erf(edge / math.sqrt(2)), DRAWS // 20)
 
 
 CLOSED = {
@@ -157,6 +80,32 @@ def test_lengths_are_those_of_a_gamma_variable() -> None:
         assert within(float((turned > x).mean()), tail_of(x, width), many)
 
 
+@pytest.fixture(autouse=True)
+def many_decimals() -> Iterator[None]:
+    with localcontext() as context:
+        context.prec = 90
+        yield
+
+
+def exactly(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def number(digits: Numbers, place: int) -> Fraction:
+    return Fraction(digits.of(place, 4), 2**256)
+
+
+def exact_square(vectors: Vectors, row: int) -> Decimal:
+    """V, from logarithms in decimal arithmetic."""
+    w, many = vectors.width, vectors.many
+    square = Decimal(0)
+    if w % 2 == 0:
+        square = exactly(number(vectors.sizes, many * w + row) ** 2)
+    for place in range(row, len(vectors.chances.first), many):
+        square -= 2 * exactly(number(vectors.chances, place)).ln()
+    return square
+
+
 def none_sure(spreads: Any, whole: Any, first: Any) -> tuple[Any, Any]:
     return np.zeros(len(whole), np.int64), np.zeros(len(whole), np.bool_)
 
@@ -175,31 +124,84 @@ ALL = (
 def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
     scale: Fraction, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same normal numbers, settled in three ways."""
-    kept: list[Normals] = []
-    draw = Normals.drawn
-
-    def drawn(size: int) -> Normals:
-        kept.append(kept.pop() if kept else draw(size))
-        return kept[-1]
-
-    monkeypatch.setattr(Normals, "drawn", drawn)
+    """The same random digits, settled in three ways, and worked out from many more digits."""
     noise = SphericalLaplace(scale, width)
-    fast = noise.sample(20 * width)
+    drawn = Vectors.drawn(20, width, noise.scale)
+    monkeypatch.setattr(Vectors, "drawn", lambda *_: drawn)
+    fast = np.abs(noise.sample(20 * width))
     monkeypatch.setattr(spherical, "RELATIVE", 1e9)
-    assert (noise.sample(20 * width) == fast).all()
+    assert (np.abs(noise.sample(20 * width)) == fast).all()
     monkeypatch.setattr("sulq.privacy.settled.in_pairs", none_sure)
-    assert (noise.sample(20 * width) == fast).all()
-    # Rounded up from many more digits, nothing changes either.
-    normal, each = kept[0], 2 * width + 1
+    assert (np.abs(noise.sample(20 * width)) == fast).all()
     for row in range(3):
-        squares = sum(
-            Fraction(normal.digits(row * each + width + j, 4), 2**256) ** 2 for j in range(width + 1)
-        )
-        for place in range(width):
-            size = Fraction(normal.digits(row * each + place, 4), 2**256)
-            exact = math.isqrt(math.floor(4 * squares * (size * noise.scale) ** 2))
-            assert abs(int(fast[row * width + place])) == (exact + 1) // 2
+        root = exact_square(drawn, row).sqrt()
+        for column in range(width):
+            y = root * exactly(noise.scale * number(drawn.sizes, row * width + column))
+            assert int(fast[row * width + column]) == math.floor(Fraction(y) + Fraction(1, 2))
+
+
+def made_of(chances: list[int], width: int) -> Vectors:
+    """One vector, with the first 64 digits of its uniform numbers."""
+    digits = Numbers(np.zeros(len(chances), np.int64), np.array(chances, np.uint64))
+    return replace(Vectors.drawn(1, width, Fraction(1)), chances=digits)
+
+
+SMALL, LARGE = 2**48 + 1, 2**64 - 1
+CHANCES = (
+    [SMALL],
+    [LARGE],
+    [2**63, SMALL],
+    [LARGE] * 3,
+    [SMALL] * 150,
+    [LARGE] * 150,
+    [SMALL * 3**j for j in range(9)],
+    [2**64 - 2**j for j in range(64)],
+)
+
+
+@pytest.mark.parametrize("chances", CHANCES, ids=str)
+@pytest.mark.parametrize("odd", [0, 1])
+def test_floats_know_the_length_of_a_vector_as_well_as_they_say(chances: list[int], odd: int) -> None:
+    """Whatever digits follow: both ends are tried, and the other normal number is below 2^-40, or usual."""
+    words = np.array(chances, np.uint64)[:, np.newaxis]
+    for more in [np.array([x * 2.0**-64]) for x in (1, 2**24, 2**63, 2**66)] if odd else [np.empty(0)]:
+        squares, off = spherical._squares(words, more)
+        ends = [
+            sum((Fraction(-2 * exactly(Fraction(m + d, 2**64)).ln()) for m in chances), Fraction(0))
+            + sum((Fraction(x) + (1 - d) * Fraction(1, 2**64)) ** 2 for x in more.tolist())
+            for d in (0, 1)
+        ]
+        for end in ends if off[0] < 1 else []:
+            # Half of what √V is off by counts as that of V; the rest of `RELATIVE` is for what follows.
+            assert abs(Fraction(squares[0]) - end) < 2 * end * Fraction(off[0] + 2.0**-49)
+        assert off[0] < 2.0**-44 or chances[0] == LARGE
+
+
+def test_floats_are_not_sure_of_numbers_near_zero() -> None:
+    for chance in (0, 1, 2**40, 2**48 - 1, 2**48):
+        words = np.array([[chance], [2**62]], np.uint64)
+        assert spherical._squares(words, np.empty(0))[1] == 1
+    assert spherical._squares(np.array([[LARGE]], np.uint64), np.empty(0))[1] == 1
+
+
+@pytest.mark.parametrize("chances", [*CHANCES, [1], [2, 5, 2**20], [1] * 40], ids=str)
+def test_whole_numbers_lie_around_the_logarithms(chances: list[int]) -> None:
+    """Whatever digits follow, and hardly further apart than that."""
+    low, high = FineVector(made_of(chances, 2 * len(chances) - 1), 0)._from_chances(1)
+    ends = [sum(exactly(Fraction(m + d, 2**64)).ln() for m in chances) for d in (1, 0)]
+    least, most = (-2 * Fraction(end) * 2**128 for end in ends)
+    assert low <= max(least, 0) and most <= high
+    assert high - low < 2**128 * sum(Fraction(2, m) for m in chances) + len(chances) * 2**43
+
+
+def test_of_a_number_below_all_digits_seen_more_are_drawn() -> None:
+    vectors = made_of([0, 2**63], 3)
+    low, high = FineVector(vectors, 0)._from_chances(1)
+    assert 2 * 65 * math.log(2) < low / 2**128 <= high / 2**128 < 400
+    chance = vectors.chances.of(0, 2)
+    assert 0 < chance < 2**64
+    exact = -2 * (exactly(Fraction(chance, 2**128)).ln() - Decimal(2).ln())
+    assert math.isclose(low / 2**128, exact, rel_tol=1e-12)
 
 
 @pytest.mark.parametrize("steps", [0, 7, 2**30, 2**45 + 1, 2**52])
@@ -207,17 +209,17 @@ def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) ->
     """The scale is such that a coordinate is the middle of two numbers, if the next digit is the last that is
     not 0."""
     settled = 0
-    for normal in (Normals.drawn(3) for _ in range(200)):
-        size, *others = (normal.digits(place, 1) for place in range(3))
-        whole, first = normal.whole.view(np.uint64), normal.first
-        squares = squares_of(whole[None, 1:], first[None, 1:])[0]
-        root = math.isqrt(sum(other**2 for other in others) << 400)  # √V·2^264
+    for drawn in (Vectors.drawn(1, 1, Fraction(1)) for _ in range(200)):
+        size, chance = drawn.sizes.of(0, 1), drawn.chances.of(0, 1)
+        middle = -2 * exactly(Fraction(2 * chance + 1, 2**65)).ln()
+        root = Fraction(middle.sqrt())
         for moved in (Fraction(0), Fraction(1, 2), Fraction(-1, 2)):
-            scale = (steps + Fraction(1, 2) + moved) * (1 << 329) / ((2 * size + 1) * root)
+            scale = (steps + Fraction(1, 2) + moved) * (1 << 65) / ((2 * size + 1) * root)
             if scale < Fraction(1, 2**40):
                 continue
-            vector = NoiseVector(normal, 0, 1, scale, squares)
-            found, sure = in_pairs(np.array([vector.spread]).T, whole[:1], first[:1])
+            vector = FineVector(replace(drawn, scale=scale), 0)
+            whole, first = drawn.sizes.whole.view(np.uint64), drawn.sizes.first
+            found, sure = in_pairs(np.array([vector.spread]).T, whole, first)
             if moved:
                 settled += int(sure[0])
                 assert not sure[0] or found[0] == vector.number(0)

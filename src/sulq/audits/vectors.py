@@ -12,12 +12,15 @@ import numpy as np
 from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.audits.laws import draws, tally
 from sulq.audits.statistics import fit
-from sulq.privacy.normals import Normals
+from sulq.privacy.coins import fair_signs
+from sulq.privacy.normals import normals
 from sulq.privacy.spherical import SphericalLaplace
 
 POINTS = 60
 """Of the midpoint rule, on each side of a square."""
 SLACK = 1e-6
+NORMALS = 1_000_000
+"""At least so many: few numbers are compared with the bell, and a fault there changes little."""
 
 
 def vectors(effort: Effort) -> Iterator[AuditFinding]:
@@ -30,8 +33,8 @@ def vectors(effort: Effort) -> Iterator[AuditFinding]:
 
 
 def _normal(effort: Effort) -> Iterator[AuditFinding]:
-    drawn = Normals.drawn(draws(effort))
-    values = drawn.sizes * drawn.signs
+    size = max(NORMALS, draws(effort))
+    values = normals(size).floats * fair_signs(size)
     edges = [-math.inf, -2.0, -1.0, -0.25, 0.0, 0.5, 1.5, 2.5, math.inf]
     below = [0.5 * math.erfc(-edge / math.sqrt(2)) for edge in edges]
     counts = [int(((values >= a) & (values < b)).sum()) for a, b in itertools.pairwise(edges)]

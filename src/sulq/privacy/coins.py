@@ -187,6 +187,15 @@ def uniform(below: int, size: int) -> NDArray[np.int64]:
     return draws[:size]
 
 
+def fair_signs(size: int) -> NDArray[np.int64]:
+    """So many of 1 and −1.
+
+    >>> sorted(set(fair_signs(100).tolist()))
+    [-1, 1]
+    """
+    return 1 - 2 * np.unpackbits(random_bytes(-(-size // 8)), count=size).astype(np.int64)
+
+
 def random_bytes(size: int) -> NDArray[np.uint8]:
     """`size` fresh random bytes.
 

@@ -10,10 +10,12 @@ private, because ‖z‖ and ‖z − Δ‖ differ by at most ‖Δ‖.
   s⁻¹·Σ‖Δ_g‖-private: the 2-norms of what moves in each block add up.
 - **A mixture of normal vectors.** With N normal in ℝ^w and V = χ² of w + 1 degrees, √V·N has that density for
   s = 1: its length is √(χ²_w·χ²_(w+1)), which is 2√(G(w/2)·G(w/2 + 1/2)) and so a Gamma variable of shape w,
-  by Legendre's duplication formula, as ‖Z‖ is. V is the squared length of a normal vector in ℝ^(w+1).
-- **Exact.** round(s·√V·|Nᵢ|) follows from the digits of 2w + 1 normal numbers (`normals.py`), of which as
-  many are drawn as settle it: in floating point with a proven error bound where that is enough, and more
-  finely otherwise (`settled.py`).
+  by Legendre's duplication formula, as ‖Z‖ is. V is the squared length of a normal vector in ℝ^(w+1). Two
+  squares of normal numbers add up to −2·ln U for a uniform U, so V is −2·ln(U₁·…·U_k), where k is half of
+  w + 1, and for an even w the square of one more normal number is added.
+- **Exact.** round(s·√V·|Nᵢ|) follows from the digits of uniform numbers (`digits.py`) and normal ones
+  (`normals.py`), of which as many are drawn as settle it: in floating point with a proven error bound where
+  that is enough, and more finely otherwise (`settled.py`).
 
 One coordinate is Z₁ = √V·N₁, of variance (w + 1)·s². So Laplace noise of scale b is as wide as this noise of
 scale b/√((w + 1)/2), and costs Δ₁/b in place of Δ₂·√((w + 1)/2)/b. As Δ₁ may be as large as √w·Δ₂, that is up
@@ -33,19 +35,21 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, whole
+from sulq.privacy.coins import fair_signs
+from sulq.privacy.digits import WORD
 from sulq.privacy.noise import Draws
-from sulq.privacy.normals import Normals
 from sulq.privacy.ranges import HIGHEST, LOWEST, checked_beta, checked_sensitivity, in_range
-from sulq.privacy.settled import settled
+from sulq.privacy.settled import Vectors, settled
 
 Floats = NDArray[np.float64]
 
-RELATIVE, ABSOLUTE = 2.0**-49, 2.0**-60
-"""The floats below err by less: by this part of a coordinate, 2^-53 of it for each addition, and this part of
-the noise's width."""
-_NORMALS = 2**14
+RELATIVE, ABSOLUTE = 2.0**-48, 2.0**-60
+"""The floats below err by less: by this part of a coordinate, beside what is worked out for each vector, and
+this part of the noise's width."""
+_NORMALS = 15 * 2**10
 """So many normal numbers are drawn at a time: they stay in the processor's cache."""
-_FEW = 128
+_LEAST, _FACTORS = 2.0**-16, 60
+"""Floats are not sure of a vector with a smaller uniform number. A product of so many is 2^-960 or more."""
 _NODES = 801
 _UP = 1 + 1e-8
 """More than what the integral below is off by."""
@@ -84,7 +88,7 @@ class SphericalLaplace:
         """
         if size % self.width:
             raise QueryError(f"noise for vectors of {self.width} numbers comes in multiples of that")
-        at_once = max(1, _NORMALS // (2 * self.width + 1))
+        at_once = max(1, _NORMALS // (self.width + 1))
         vectors = [
             self._vectors(min(at_once, size // self.width - done))
             for done in range(0, size // self.width, at_once)
@@ -117,37 +121,43 @@ class SphericalLaplace:
         return max(0, math.ceil(furthest * self.scale - Fraction(1, 2)))
 
     def _vectors(self, many: int) -> Draws:
-        """So many vectors: numbers are settled in floats where that is sure."""
-        w, each = self.width, 2 * self.width + 1
-        normals = Normals.drawn(many * each)
-        sizes, signs = normals.sizes.reshape(many, each), normals.signs.reshape(many, each)[:, :w]
-        squares, additions = _summed(np.square(sizes[:, w:]))
+        """So many vectors: numbers are settled in floats where that is sure.
+
+        N is off by less than 2^-52 of itself and 2^-64. The scale, the root and two products are rounded,
+        each by 2^-53 of itself at most. That is less than 2^-50 of a coordinate, beside what √V is off by.
+        """
+        w, drawn = self.width, Vectors.drawn(many, self.width, self.scale)
+        sizes = drawn.sizes.floats
+        squares, off = _squares(drawn.chances.first.reshape(-1, many), sizes[many * w :])
         spread = float(self.scale) * np.sqrt(squares)
-        product = spread * sizes[:, :w]
-        rounded = np.floor(product + 0.5)
-        off = product * (RELATIVE + additions * 2.0**-53) + spread * ABSOLUTE
-        # Of a very small sum of squares, the digits to come could be a larger part.
-        sure = (np.abs(product - rounded) < 0.5 - off) & (squares > 2.0**-16 * (w + 1)) & (off < 0.25)
+        product = spread[:, np.newaxis] * sizes[: many * w].reshape(many, w)
+        rounded = np.rint(product)
+        room = np.where(off < 1, 0.5 - spread * ABSOLUTE, 0.0)
+        sure = np.abs(product - rounded) < room[:, np.newaxis] - product * (RELATIVE + off)[:, np.newaxis]
+        if sure.all():
+            return rounded.astype(np.int64).ravel() * fair_signs(many * w)
         known = np.where(sure, rounded, 0.0).astype(np.int64)
-        steps: Draws = known if sure.all() else settled(normals, self.scale, known, ~sure)
-        return (steps * signs).ravel()
+        return settled(drawn, known, ~sure).ravel() * fair_signs(many * w)
 
 
-def _summed(rows: Floats) -> tuple[Floats, int]:
-    """The sum of each row of positive numbers, and how many additions a number went through, at most.
+def _squares(words: NDArray[np.uint64], more: Floats) -> tuple[Floats, Floats]:
+    """V of each vector, and by which part √V is off at most, beside 2^-49; or 1 if floats cannot say.
 
-    Each of them adds an error of 2^-53 of the sum, at most. Sixteen at a time make few.
+    For U above 2^-16, digits to come change ln U by less than 2^-64/U, so by 2^-51 of itself or by 2^-63.
+    Rounding U and a product changes the sum of k logarithms by 2^-52·k. NumPy's logarithms err by less than
+    2^-49 of themselves, a square by less than 2^-50 of V, and each addition by 2^-53 of V. As parts of √V,
+    all these are half as large.
 
-    >>> sums, additions = _summed(np.ones((2, 1000)))
-    >>> sums.tolist(), additions
-    ([[1000.0], [1000.0]], 84)
+    Args:
+        words: the first 64 digits of U_1, …, U_k, in columns.
+        more: another normal number for each vector, or none.
     """
-    additions = 0
-    while rows.shape[1] > _FEW:
-        end = rows.shape[1] // 16 * 16
-        blocks = rows[:, :end].reshape(len(rows), 16, -1).sum(axis=1)
-        rows, additions = np.concatenate([blocks, rows[:, end:]], axis=1), additions + 15
-    return rows.sum(axis=1, keepdims=True), additions + rows.shape[1] - 1
+    k, blocks = len(words), range(0, len(words), _FACTORS)
+    chances = np.maximum(words * 2.0**-WORD, _LEAST)
+    logs = sum(np.log(np.multiply.reduce(chances[at : at + _FACTORS])) for at in blocks)
+    squares = np.maximum((more**2 if more.size else 0) - 2 * logs, _LEAST * k)
+    off = k * 2.0**-51 / squares + 2.0**-54 * len(blocks)
+    return squares, np.where((chances.min(axis=0) > _LEAST) & (squares > _LEAST * k), off, 1.0)
 
 
 @lru_cache(maxsize=4096)
