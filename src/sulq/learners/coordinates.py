@@ -109,7 +109,7 @@ def looked_at_first(rows: Answer, counts: Sequence[Answer]) -> Look:
         rows: the answer about the number of rows.
         counts: the answers about the rows with each value of each attribute.
     """
-    off = max(_off(answer) for answer in counts)
+    off = max(off_of(answer) for answer in counts)
     return Look(max(1.0, float(value(rows))), off, float(counts[0].law.power))
 
 
@@ -121,10 +121,10 @@ def gradient_of(answers: Sequence[Answer], shape: tuple[int, ...]) -> tuple[Floa
         shape: the numbers that stand for the label, and the coordinates.
     """
     along, alone = answers
-    sums, noise = np.reshape(value(along), shape).copy(), np.full(shape[-1], _off(along) ** 2)
+    sums, noise = np.reshape(value(along), shape).copy(), np.full(shape[-1], off_of(along) ** 2)
     if np.size(along.deviation) == shape[-1]:
         noise = np.minimum(UNKNOWN, np.ravel(along.deviation)) ** 2
-    sums[..., 0], noise[0] = np.reshape(value(alone), shape[:-1]), _off(alone) ** 2
+    sums[..., 0], noise[0] = np.reshape(value(alone), shape[:-1]), off_of(alone) ** 2
     return sums, noise
 
 
@@ -185,8 +185,8 @@ def coordinates(
         start, each = len(features) + 1, value(answer)
         if attribute.ordered or attribute.size == 2:
             number = _number(attribute)
-            span = span_of(schema, attribute, number, each, _off(answer), rows, float(answer.law.power))
-            hidden = HIDDEN * min(1.0, _off(answer) / rows) if attribute.ordered else 0.0
+            span = span_of(schema, attribute, number, each, off_of(answer), rows, float(answer.law.power))
+            hidden = HIDDEN * min(1.0, off_of(answer) / rows) if attribute.ordered else 0.0
             deviation = min(span.reach, math.hypot(span.deviation, math.sqrt(hidden) * span.reach))
             unit = math.sqrt(deviation * span.reach)
             parts.append(span.scaled(number, unit))
@@ -194,7 +194,7 @@ def coordinates(
             numbers.append((span.middle, unit, deviation / span.reach))
             shares.append(None)
         else:
-            share = likely(each, _off(answer))
+            share = likely(each, off_of(answer))
             parts.append(OneHot(attribute.code))
             features += [_whether(attribute, place) for place in range(attribute.size)]
             numbers += [(0.0, 1.0, float(part)) for part in share * (1 - share)]
@@ -221,7 +221,12 @@ def value(answer: Answer) -> Floats:
     return np.asarray(np.nan_to_num(given, posinf=UNKNOWN, neginf=-UNKNOWN))
 
 
-def _off(answer: Answer) -> float:
+def off_of(answer: Answer) -> float:
+    """One standard deviation of the noise in an answer, the largest if there are several; at most `UNKNOWN`.
+
+    Args:
+        answer: the answer.
+    """
     return min(UNKNOWN, float(np.max(answer.deviation)))
 
 

@@ -15,7 +15,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.halfspace import Halfspace, score
 from sulq.hypotheses.hypothesis import words
 from sulq.learners.attributes_in_bins import Attribute
-from sulq.learners.coordinates import looked_at_first, value
+from sulq.learners.coordinates import looked_at_first, off_of, value
 from sulq.learners.corrections import (
     FIRST,
     MOST,
@@ -127,15 +127,7 @@ class Perceptron(Learner[Halfspace]):
             [classes] = yield Round([count(by=[sides.label])], share - part)
             return _everywhere(schema, sides, names, classes)
         spans = {
-            name: span_of(
-                schema,
-                each,
-                Column(name),
-                value(answer),
-                float(np.max(answer.deviation)),
-                look.rows,
-                look.power,
-            )
+            name: span_of(schema, each, Column(name), value(answer), off_of(answer), look.rows, look.power)
             for (name, each), answer in zip(bins.items(), counts, strict=True)
         }
         points = standardized(schema, names, spans, float(self.norm or 1))

@@ -12,7 +12,7 @@ from sulq.effects.layout import Floats
 from sulq.hypotheses.linear import LinearModel
 from sulq.hypotheses.measures import bounds_of
 from sulq.learners.attributes_in_bins import Attribute, public_edges
-from sulq.learners.coordinates import UNKNOWN, in_few_bins, value
+from sulq.learners.coordinates import in_few_bins, off_of, value
 from sulq.learners.spans import Span, span_of
 from sulq.queries.codes import Bins
 from sulq.queries.node import Node
@@ -114,7 +114,7 @@ def sought(schema: Schema, number: Node, share: Fraction) -> Rounds[tuple[Wherea
     """
     bins, left = spread_of(schema, number), share * (1 - LOOK)
     rows, counts = yield Round([count(weight=SELDOM), count(by=[bins.code])], share * LOOK)
-    off = min(UNKNOWN, float(np.max(counts.deviation)))
+    off = off_of(counts)
     where = Whereabouts(
         schema, number, bins, max(1.0, float(value(rows))), value(counts), off, float(counts.law.power)
     )
