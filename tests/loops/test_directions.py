@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sulq.local.caps import cap_mass
@@ -28,7 +28,7 @@ KEYS = st.lists(st.integers(0, 2**32 - 1), min_size=8, max_size=8).map(
 )
 GROUPS = st.integers(0, 2**40) | st.just(2**28 - 1)
 SHAPES = st.tuples(st.integers(1, 40), st.integers(0, 300)) | st.sampled_from(
-    [(1, 5000), (2, 2048), (2, 2049), (2, 5000), (8, 1030), (63, 130), (64, 129), (65, 128), (1001, 3)]
+    [(1, 9000), (2, 2048), (2, 2049), (2, 9000), (8, 5000), (63, 130), (64, 200), (65, 128), (1001, 3)]
 )
 
 
@@ -78,6 +78,7 @@ def test_vectors_are_rounded_alike(
 @built
 @settings(max_examples=examples(60))
 @given(KEYS, GROUPS, SHAPES, st.integers(0, 2**32), st.floats(0, 1.7))
+@example(key_of(0), 0, (8, 1500), 0, 1.5)  # reports from both sides, and people who wait
 def test_everyone_is_met_by_the_same_direction(
     key: Any, group: int, shape: tuple[int, int], seed: int, far: float
 ) -> None:
@@ -106,14 +107,18 @@ def test_it_is_the_same_for_processors_with_narrow_registers(
     source, made = compiled_directions.PATH.with_suffix(".c"), tmp_path / "narrow.so"
     options = ["-O2", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fPIC", "-DPLAIN"]
     subprocess.run(["cc", *options, str(source), "-o", str(made)], check=True)
-    key, rows = key_of(3), vectors(1, 300, 7)
-    wide = [compiled_directions.normals(key, 9, d, 301) for d in (1, 2, 7)]
-    aimed = compiled_directions.aimed(key, 5, rows, 1.0)
+
+    def drawn() -> list[Any]:
+        key, (towards, outside), reports = key_of(3), aims(4, 7, 2000), np.empty((7, 2000))
+        compiled_directions.met(key, 2, 0.5, towards, outside, reports)
+        aimed, _ = compiled_directions.aimed(key, 5, vectors(1, 300, 7), 1.0)
+        return [reports, aimed, *(compiled_directions.normals(key, 9, d, 301)[0] for d in (1, 2, 7))]
+
+    wide = drawn()
     monkeypatch.setattr(compiled_directions, "PATH", made)
     monkeypatch.setattr(compiled_directions, "LIBRARY", compiled_directions._loaded())
-    for d, expected in zip((1, 2, 7), wide, strict=True):
-        same(compiled_directions.normals(key, 9, d, 301)[0], expected[0])
-    same(compiled_directions.aimed(key, 5, rows, 1.0)[0], aimed[0])
+    for narrow, expected in zip(drawn(), wide, strict=True):
+        same(narrow, expected)
 
 
 @built

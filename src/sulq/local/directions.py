@@ -153,8 +153,8 @@ class Stream:
 
         Args:
             threshold: how far along a vector its cap begins.
-            towards: unit vectors, as columns, which may be written over.
-            outside: whether a direction is to be outside of the cap; may be written over.
+            towards: unit vectors, as columns.
+            outside: whether a direction is to be outside of the cap.
             reports: where directions are written to.
         """
         self._group += loops.met(self._key, self._group, threshold, towards, outside, reports)

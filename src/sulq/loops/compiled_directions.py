@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.loops.matrices import at
-from sulq.loops.plain_directions import LARGEST, Floats, Key, strip_of
+from sulq.loops.plain_directions import LARGEST, Floats, Key, pool_of
 
 PATH = Path(__file__).with_name("directions.so")
 
@@ -61,14 +61,13 @@ def met(
     key: Key, group: int, threshold: float, towards: Floats, outside: NDArray[np.bool_], out: Floats
 ) -> int:
     d, n = out.shape
-    towards = np.require(towards, np.float64, ["C", "W"])
-    outside = np.require(outside, np.bool_, ["C", "W"])
+    towards, outside = np.require(towards, np.float64, ["C"]), np.require(outside, np.bool_, ["C"])
     if towards.shape != (d, n) or outside.shape != (n,):
         raise ValueError(f"{towards.shape} and {outside.shape} do not fit {d} rows of {n}")
     if out.dtype != np.float64 or out.strides[1] != 8 or out.strides[0] % 8:
         raise ValueError("there is no room for a row of numbers for each coordinate")
-    strip = min(strip_of(d), max(n, 1))
-    room, places = np.empty((d + 4) * strip), np.empty(n + 2 * strip, dtype=np.int64)
-    about = (threshold, d, n, strip, at(towards), at(outside), at(room), at(places))
+    most = min(pool_of(d), max(n, 1))
+    room, places = np.empty((2 * d + 4) * most), np.empty(4 * most, dtype=np.int64)
+    about = (threshold, d, n, most, at(towards), at(outside), at(room), at(places))
     used: int = LIBRARY.met(at(key), group, *about, out.ctypes.data, out.strides[0] // 8)
     return used

@@ -99,9 +99,11 @@ INLINE double length_of(uint64_t word) {
    how many groups of words that took. */
 INLINE uint64_t drawn(const uint32_t *key, uint64_t group, int64_t d, int64_t n, double *rows) {
     int64_t pairs = (d + 1) / 2 * n, each = d == 2 ? WORDS : PAIRS;
-    double first[WORDS], second[WORDS];
+    double last[2 * WORDS];
     uint64_t words[WORDS], used = 0;
     for (int64_t start = 0; start < pairs; start += each, used++) {
+        int64_t here = pairs - start < each ? pairs - start : each;
+        double *first = here == each ? rows + start : last, *second = here == each ? first + pairs : last + WORDS;
         words_of(key, group + used, words);
         if (d == 2) {
             for (int i = 0; i < WORDS; i++) point_of(words[i], first + i, second + i);
@@ -113,9 +115,9 @@ INLINE uint64_t drawn(const uint32_t *key, uint64_t group, int64_t d, int64_t n,
                 second[i] = length * y;
             }
         }
-        size_t size = sizeof(double) * (size_t)(pairs - start < each ? pairs - start : each);
-        memcpy(rows + start, first, size);
-        memcpy(rows + pairs + start, second, size);
+        if (here == each) continue;
+        memcpy(rows + start, first, sizeof(double) * (size_t)here);
+        memcpy(rows + pairs + start, second, sizeof(double) * (size_t)here);
     }
     return used;
 }
@@ -185,53 +187,61 @@ FAST uint64_t aimed(const uint32_t *key, uint64_t group, const double *values, i
     return used;
 }
 
-/* Draws a direction for each of n people, until everyone has one on their side. `towards` and `outside` are moved: of those
-   who are left, they keep together what is theirs. `room` has room for a strip of d + 1 numbers and three more each;
-   `places` for the people and twice a strip. Person i's j-th number is written to out[j * stride + i]. */
-FAST uint64_t met(const uint32_t *key, uint64_t group, double threshold, int64_t d, int64_t n, int64_t strip,
-                  double *towards, uint8_t *outside, double *room, int64_t *places, double *out, int64_t stride) {
-    int64_t left = n, *people = places, *taken = places + n, *others = taken + strip;
-    double *squares = room, *along = squares + strip, *by = along + strip, *normal = by + strip;
+/* Adds squares of x to some sums, and products of x and y to others. */
+INLINE void add(int64_t n, const double *restrict x, const double *restrict y, double *restrict squares,
+                double *restrict products) {
+    for (int64_t i = 0; i < n; i++) {
+        squares[i] += x[i] * x[i];
+        products[i] += x[i] * y[i];
+    }
+}
+
+/* Draws a direction for each of n people, until everyone has one on their side. At most `most` people draw at once: for
+   each of them `room` has room for their vector, three numbers and d + 1 more, and `places` for four. Person i's j-th
+   number is written to out[j * stride + i]. */
+FAST uint64_t met(const uint32_t *key, uint64_t group, double threshold, int64_t d, int64_t n, int64_t most,
+                  const double *towards, const uint8_t *outside, double *room, int64_t *places, double *out,
+                  int64_t stride) {
+    int64_t size = most < n ? most : n, waiting = size;
+    int64_t *people = places, *aside = people + most, *taken = aside + most, *kept = taken + most;
+    double *near = room, *squares = near + d * most, *along = squares + most, *by = along + most, *normal = by + most;
     uint64_t begin = group;
-    for (int64_t i = 0; i < n; i++) people[i] = i;
-    while (left) {
-        int64_t pending = left;
-        left = 0;
-        for (int64_t start = 0; start < pending; start += strip) {
-            int64_t size = pending - start < strip ? pending - start : strip, many = 0, more = 0;
-            group += drawn(key, group, d, size, normal);
-            for (int64_t i = 0; i < size; i++) squares[i] = along[i] = 0.0;
-            for (int64_t j = 0; j < d; j++) {
-                const double *x = normal + j * size, *y = towards + j * n + start;
-                for (int64_t i = 0; i < size; i++) {
-                    squares[i] += x[i] * x[i];
-                    along[i] += x[i] * y[i];
-                }
-            }
-            /* A direction is as likely as its opposite: of both, the one that may be in the cap is looked at. */
-            for (int64_t i = 0; i < size; i++) {
-                double length = __builtin_sqrt(squares[i]);
-                along[i] /= length;
-                by[i] = (!outside[start + i] && along[i] < 0.0 ? -1.0 : 1.0) / length;
-            }
-            for (int64_t i = 0; i < size; i++) {
-                int is_met = outside[start + i] ? along[i] < threshold : __builtin_fabs(along[i]) >= threshold;
-                taken[many] = others[more] = i;
-                many += is_met;
-                more += !is_met;
-            }
-            for (int64_t j = 0; j < d; j++) {
-                double *to = out + j * stride, *kept = towards + j * n;
-                const double *x = normal + j * size;
-                for (int64_t k = 0; k < many; k++) to[people[start + taken[k]]] = x[taken[k]] * by[taken[k]];
-                for (int64_t k = 0; k < more; k++) kept[left + k] = kept[start + others[k]];
-            }
-            for (int64_t k = 0; k < more; k++) {
-                people[left + k] = people[start + others[k]];
-                outside[left + k] = outside[start + others[k]];
-            }
-            left += more;
+    for (int64_t i = 0; i < size; i++) people[i] = i, aside[i] = outside[i];
+    for (int64_t j = 0; j < d; j++) memcpy(near + j * most, towards + j * n, sizeof(double) * (size_t)size);
+    while (size) {
+        int64_t many = 0, more = 0;
+        group += drawn(key, group, d, size, normal);
+        for (int64_t i = 0; i < size; i++) squares[i] = along[i] = 0.0;
+        for (int64_t j = 0; j < d; j++) add(size, normal + j * size, near + j * most, squares, along);
+        /* A direction is as likely as its opposite: of both, the one that may be in the cap is looked at. */
+        for (int64_t i = 0; i < size; i++) {
+            double length = __builtin_sqrt(squares[i]);
+            along[i] /= length;
+            by[i] = (!aside[i] && along[i] < 0.0 ? -1.0 : 1.0) / length;
         }
+        /* A place is kept by who has no direction yet, or for the next person who waits. */
+        for (int64_t i = 0; i < size; i++) {
+            int is_met = aside[i] ? along[i] < threshold : __builtin_fabs(along[i]) >= threshold;
+            taken[many] = kept[more] = i;
+            many += is_met;
+            more += !is_met | (many <= n - waiting);
+        }
+        int64_t fresh = many - (size - more);
+        for (int64_t j = 0; j < d; j++) {
+            double *to = out + j * stride, *vector = near + j * most;
+            const double *x = normal + j * size, *from = towards + j * n + waiting;
+            for (int64_t k = 0; k < many; k++) to[people[taken[k]]] = x[taken[k]] * by[taken[k]];
+            for (int64_t k = 0; k < fresh; k++) vector[taken[k]] = from[k];
+        }
+        for (int64_t k = 0; k < fresh; k++) {
+            people[taken[k]] = waiting;
+            aside[taken[k]] = outside[waiting++];
+        }
+        if (more == size) continue;
+        for (int64_t j = 0; j < d; j++)
+            for (int64_t k = 0; k < more; k++) near[j * most + k] = near[j * most + kept[k]];
+        for (int64_t k = 0; k < more; k++) people[k] = people[kept[k]], aside[k] = aside[kept[k]];
+        size = more;
     }
     return group - begin;
 }

@@ -204,42 +204,45 @@ def met(
 ) -> int:
     """A direction for each person, on their side; returns how many groups of words that took.
 
-    Everyone draws until they have one, and those who have none yet draw again in their order. Who is to
-    report from the cap takes a direction or its opposite, which are equally likely.
+    At most `pool_of` people draw at once, each at a place of their own. Whoever has met a direction leaves
+    their place to the next person who waits; when nobody waits, those behind move up. Who is to report from
+    the cap takes a direction or its opposite, which are equally likely.
 
     Args:
         key: eight numbers of 32 bits, secret.
         group: the first group of words that was not used.
         threshold: how far along its vector a cap begins.
-        towards: unit vectors, as columns, which may be written over.
-        outside: whether a report is from outside of its cap; may be written over.
+        towards: unit vectors, as columns.
+        outside: whether a report is from outside of its cap.
         out: where the directions are written to, as columns.
     """
-    begin, strip, pending = group, strip_of(len(out)), np.arange(len(outside))
-    while pending.size:
-        whole = len(pending) // strip * strip
-        taken: list[NDArray[np.int64]] = []
-        for start, many, size in ((0, whole // strip, strip), (whole, 1, len(pending) - whole)):
-            if not many * size:
-                continue
-            here = slice(start, start + many * size)
-            drawn, used = _strips(key, group, len(out), many, size)
-            group += used
-            lengths = np.sqrt(inner(drawn, drawn))
-            along = inner(drawn, towards[:, here]) / lengths
-            aside = outside[here]
+    d, n = out.shape
+    begin, people = group, np.arange(min(pool_of(d), n))
+    near, waiting = towards[:, people], len(people)
+    while people.size:
+        size = len(people)
+        # In all of so many turns but the last, somebody waits for every place.
+        turns = 1 + (n - waiting) // size
+        drawn, used = _turns(key, group, d, turns, size)
+        group += used
+        lengths = np.sqrt(inner(drawn, drawn))
+        for start in range(0, turns * size, size):
+            here = slice(start, start + size)
+            directions, aside = drawn[:, here], outside[people]
+            along = inner(directions, near) / lengths[here]
             signs = np.where(~aside & (along < 0), -1.0, 1.0)
-            is_met = np.where(aside, along < threshold, np.abs(along) >= threshold)
-            found = np.flatnonzero(is_met)
-            out[:, pending[here][found]] = drawn[:, found] * (signs / lengths)[found]
-            taken.append(np.flatnonzero(~is_met) + start)
-        left = np.concatenate(taken)
-        pending, outside, towards = pending[left], outside[left], towards[:, left]
+            taken = np.flatnonzero(np.where(aside, along < threshold, np.abs(along) >= threshold))
+            out[:, people[taken]] = directions[:, taken] * (signs / lengths[here])[taken]
+            fresh = np.arange(waiting, min(waiting + len(taken), n))
+            near[:, taken[: len(fresh)]], people[taken[: len(fresh)]] = towards[:, fresh], fresh
+            waiting += len(fresh)
+        left = taken[len(fresh) :]
+        near, people = np.delete(near, left, axis=1), np.delete(people, left)
     return group - begin
 
 
-def strip_of(d: int) -> int:
-    """For how many people directions of d numbers are drawn at once: whole groups, not too many numbers."""
+def pool_of(d: int) -> int:
+    """How many people draw directions of d numbers at once: whole groups, and small enough for a cache."""
     return 64 * max(1, 64 // d)
 
 
@@ -249,7 +252,7 @@ def inner(one: Floats, other: Floats) -> Floats:
     >>> inner(np.array([[3.0], [4.0]]), np.array([[1.0], [2.0]])).tolist()
     [11.0]
     """
-    if len(one) > one.shape[1]:
+    if 8 * len(one) > one.shape[1]:
         return np.asarray(np.add.accumulate(one * other, axis=0)[-1])
     total = one[0] * other[0]
     for each, beside in zip(one[1:], other[1:], strict=True):
@@ -257,13 +260,13 @@ def inner(one: Floats, other: Floats) -> Floats:
     return np.asarray(total)
 
 
-def _strips(key: Key, group: int, d: int, many: int, size: int) -> tuple[Floats, int]:
+def _turns(key: Key, group: int, d: int, turns: int, size: int) -> tuple[Floats, int]:
     """The same columns as those of so many calls for so many people each, one after the other."""
     pairs = (d + 1) // 2
-    # Strips are whole groups, but for the last one, which is drawn alone.
-    drawn, used = drawn_pairs(key, group, d == 2, pairs * many * size)
-    rows = drawn.reshape(2, many, pairs, size).transpose(0, 2, 1, 3)
-    return rows.reshape(2 * pairs, many * size)[:d], used
+    # Several turns are those of a full pool, whose directions are whole groups.
+    drawn, used = drawn_pairs(key, group, d == 2, pairs * turns * size)
+    rows = drawn.reshape(2, turns, pairs, size).transpose(0, 2, 1, 3)
+    return rows.reshape(2 * pairs, turns * size)[:d], used
 
 
 def _quarters(a: Key, b: Key, c: Key, d: Key, room: Key) -> None:
