@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo serve-demo test test-all browser postgres spark dask suite lint docs dist mutants bench clean
 
 # Libraries are compiled by two processes: pip has one for them, and tests would each wait for what they import.
-$(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c src/sulq/loops/directions.c src/sulq/loops/chacha20.h
+$(VENV)/.ready: pyproject.toml hatch_build.py src/sulq/loops/loops.c src/sulq/loops/directions.c src/sulq/loops/chacha.h
 	@echo "· setting up a virtual environment in $(VENV) (once)"
 	@$(PYTHON) -c 'import sys; sys.exit("sulq needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv $(VENV)

@@ -110,7 +110,7 @@ class DirectionReport(Tallied, FormedRandomizer, ABC):
 class Stream:
     """Random words that nobody can foretell, used up from the front: one stream for each call of `sample`.
 
-    They follow from 32 bytes of the operating system's randomness by ChaCha20, a stream cipher. Whoever sees
+    They follow from 32 bytes of the operating system's randomness by ChaCha12, a stream cipher. Whoever sees
     some of them learns nothing of the others.
 
     >>> Stream().normals(3, 2).shape

@@ -1,8 +1,9 @@
 /* Directions that nobody can foretell, and reports of them: what plain_directions.py says, and bit for bit the same.
 
    Numbers here are floats, so that the order of operations matters, and that none are fused: this file is compiled
-   with -ffp-contract=off. Words are those of ChaCha20 (RFC 8439, with a counter of 64 bits and a nonce of zeros). A
-   group of them is BLOCKS blocks, of which first all first 32 bits are written, then all second ones, and so on. */
+   with -ffp-contract=off. Words are those of ChaCha12 (RFC 8439, but with 12 rounds, a counter of 64 bits and a nonce
+   of zeros). A group of them is BLOCKS blocks, of which first all first 32 bits are written, then all second ones, and
+   so on. */
 
 #include <stdint.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-enum { BLOCKS = 16, ROUNDS = 20, WORDS = 8 * BLOCKS, PAIRS = WORDS / 2 };
+enum { BLOCKS = 16, ROUNDS = 12, WORDS = 8 * BLOCKS, PAIRS = WORDS / 2 };
 
 #define TURNED(x, by) ((x) << (by) | (x) >> (32 - (by)))
 #define QUARTER(a, b, c, d)                                                                                       \
@@ -26,18 +27,18 @@ enum { BLOCKS = 16, ROUNDS = 20, WORDS = 8 * BLOCKS, PAIRS = WORDS / 2 };
 #define KIND
 #define LANES 4
 #define WORDS_OF words_by_fours
-#include "chacha20.h"
+#include "chacha.h"
 
 #ifdef SEVERAL
 #define KIND __attribute__((target("arch=x86-64-v3")))
 #define LANES 8
 #define WORDS_OF words_by_eights
-#include "chacha20.h"
+#include "chacha.h"
 
 #define KIND __attribute__((target("arch=x86-64-v4")))
 #define LANES 16
 #define WORDS_OF words_by_sixteens
-#include "chacha20.h"
+#include "chacha.h"
 #endif
 
 /* One group of words. How many blocks are made side by side changes no bit of them. */

@@ -1,9 +1,9 @@
 """Directions that nobody can foretell, and reports of them, in NumPy: what the compiled loops return.
 
-Words are those of ChaCha20 (RFC 8439, with a counter of 64 bits and a nonce of zeros), so whoever does not
-have the key knows nothing of a direction but what is told of it: not those that were drawn in vain, either.
-They are made in groups of 16 blocks. A group is as many first 32 bits of each block, as many second ones,
-and so on.
+Words are those of ChaCha12 (RFC 8439, but with 12 rounds, a counter of 64 bits and a nonce of zeros), so
+whoever does not have the key knows nothing of a direction but what is told of it: not those that were drawn
+in vain, either. They are made in groups of 16 blocks. A group is as many first 32 bits of each block, as many
+second ones, and so on.
 
 Normal numbers come in pairs, of two words: a length, the root of −2 ln U for a number U of 52 random bits,
 and a point of the circle, of 54 (Box and Muller). U and the angle are the middles of parts that are all
@@ -30,7 +30,7 @@ Key = NDArray[np.uint32]
 
 GROUP = 128
 """How many words are made at once."""
-_BLOCKS, _ROUNDS = 16, 20
+_BLOCKS, _ROUNDS = 16, 12
 # So many groups stay in the processor's cache.
 _AT_ONCE = 256
 _NAME = np.frombuffer(b"expand 32-byte k", dtype="<u4").astype(np.uint32)

@@ -1,4 +1,4 @@
-/* One group of words of ChaCha20, LANES blocks at a time: a function with the name WORDS_OF, for processors of a kind. */
+/* One group of words of the cipher, LANES blocks at a time: a function with the name WORDS_OF, for processors of a kind. */
 
 KIND static void WORDS_OF(const uint32_t *key, uint64_t group, uint64_t *out) {
     typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
