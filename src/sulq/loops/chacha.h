@@ -1,35 +1,44 @@
-/* One group of words of the cipher, LANES blocks at a time: a function with the name WORDS_OF, for processors of a kind. */
+/* Two groups of words of the cipher, for processors of a kind: a function with the name WORDS_OF. A register has LANES
+   blocks, and so many registers as SIDES says are worked on in turn, because each step waits for the one before it. */
 
 KIND static void WORDS_OF(const uint32_t *key, uint64_t group, uint64_t *out) {
     typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
     static const uint32_t name[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
-    for (int start = 0; start < BLOCKS; start += LANES) {
-        uint64_t at = group * BLOCKS + (uint64_t)start;
-        lanes x[16], none = {0}, counter = {0};
-        for (int block = 0; block < LANES; block++) counter[block] = (uint32_t)at + (uint32_t)block;
-        for (int k = 0; k < 4; k++) x[k] = none + name[k];
-        for (int k = 0; k < 8; k++) x[4 + k] = none + key[k];
-        x[12] = counter;
-        x[13] = none + (uint32_t)(at >> 32);
-        x[14] = x[15] = none;
-        for (int round = 0; round < ROUNDS; round += 2) {
-            QUARTER(x[0], x[4], x[8], x[12])
-            QUARTER(x[1], x[5], x[9], x[13])
-            QUARTER(x[2], x[6], x[10], x[14])
-            QUARTER(x[3], x[7], x[11], x[15])
-            QUARTER(x[0], x[5], x[10], x[15])
-            QUARTER(x[1], x[6], x[11], x[12])
-            QUARTER(x[2], x[7], x[8], x[13])
-            QUARTER(x[3], x[4], x[9], x[14])
+    lanes none = {0}, places = {0};
+    for (int block = 0; block < LANES; block++) places[block] = (uint32_t)block;
+    for (int start = 0; start < 2 * BLOCKS; start += SIDES * LANES) {
+        lanes x[SIDES][16], first[SIDES][16];
+        for (int s = 0; s < SIDES; s++) {
+            uint64_t at = group * BLOCKS + (uint64_t)(start + s * LANES);
+            for (int k = 0; k < 4; k++) first[s][k] = none + name[k];
+            for (int k = 0; k < 8; k++) first[s][4 + k] = none + key[k];
+            first[s][12] = places + (uint32_t)at;
+            first[s][13] = none + (uint32_t)(at >> 32);
+            first[s][14] = first[s][15] = none;
+            for (int k = 0; k < 16; k++) x[s][k] = first[s][k];
         }
-        for (int k = 0; k < 4; k++) x[k] += name[k];
-        for (int k = 0; k < 8; k++) x[4 + k] += key[k];
-        x[12] += counter;
-        x[13] += (uint32_t)(at >> 32);
-        for (int k = 0; k < 16; k++) memcpy((uint32_t *)out + k * BLOCKS + start, &x[k], sizeof x[k]);
+        for (int round = 0; round < ROUNDS; round += 2) {
+            QUARTERS(0, 4, 8, 12)
+            QUARTERS(1, 5, 9, 13)
+            QUARTERS(2, 6, 10, 14)
+            QUARTERS(3, 7, 11, 15)
+            QUARTERS(0, 5, 10, 15)
+            QUARTERS(1, 6, 11, 12)
+            QUARTERS(2, 7, 8, 13)
+            QUARTERS(3, 4, 9, 14)
+        }
+        for (int s = 0; s < SIDES; s++) {
+            int block = start + s * LANES;
+            uint32_t *to = (uint32_t *)(out + block / BLOCKS * WORDS) + block % BLOCKS;
+            for (int k = 0; k < 16; k++) {
+                lanes sum = x[s][k] + first[s][k];
+                memcpy(to + k * BLOCKS, &sum, sizeof sum);
+            }
+        }
     }
 }
 
 #undef KIND
 #undef LANES
+#undef SIDES
 #undef WORDS_OF

@@ -23,25 +23,30 @@ enum { BLOCKS = 16, ROUNDS = 12, WORDS = 8 * BLOCKS, PAIRS = WORDS / 2 };
 #define QUARTER(a, b, c, d)                                                                                       \
     a += b, d ^= a, d = TURNED(d, 16), c += d, b ^= c, b = TURNED(b, 12);                                         \
     a += b, d ^= a, d = TURNED(d, 8), c += d, b ^= c, b = TURNED(b, 7);
+#define QUARTERS(a, b, c, d)                                                                                      \
+    for (int s = 0; s < SIDES; s++) { QUARTER(x[s][a], x[s][b], x[s][c], x[s][d]) }
 
 #define KIND
 #define LANES 4
+#define SIDES 1
 #define WORDS_OF words_by_fours
 #include "chacha.h"
 
 #ifdef SEVERAL
 #define KIND __attribute__((target("arch=x86-64-v3")))
 #define LANES 8
+#define SIDES 1
 #define WORDS_OF words_by_eights
 #include "chacha.h"
 
 #define KIND __attribute__((target("arch=x86-64-v4")))
 #define LANES 16
+#define SIDES 2
 #define WORDS_OF words_by_sixteens
 #include "chacha.h"
 #endif
 
-/* One group of words. How many blocks are made side by side changes no bit of them. */
+/* Two groups of words. How many blocks are made side by side changes no bit of them. */
 INLINE void words_of(const uint32_t *key, uint64_t group, uint64_t *out) {
 #ifdef SEVERAL
     if (__builtin_cpu_supports("x86-64-v4")) {
@@ -101,11 +106,12 @@ INLINE double length_of(uint64_t word) {
 INLINE uint64_t drawn(const uint32_t *key, uint64_t group, int64_t d, int64_t n, double *rows) {
     int64_t pairs = (d + 1) / 2 * n, each = d == 2 ? WORDS : PAIRS;
     double last[2 * WORDS];
-    uint64_t words[WORDS], used = 0;
+    uint64_t both[2 * WORDS], used = 0;
     for (int64_t start = 0; start < pairs; start += each, used++) {
         int64_t here = pairs - start < each ? pairs - start : each;
         double *first = here == each ? rows + start : last, *second = here == each ? first + pairs : last + WORDS;
-        words_of(key, group + used, words);
+        const uint64_t *words = both + used % 2 * WORDS;
+        if (used % 2 == 0) words_of(key, group + used, both);
         if (d == 2) {
             for (int i = 0; i < WORDS; i++) point_of(words[i], first + i, second + i);
         } else {
@@ -130,7 +136,7 @@ FAST uint64_t normals(const uint32_t *key, uint64_t group, int64_t d, int64_t n,
 /* Rounds n vectors to unit vectors, columns of `out`. Person i's j-th number is values[i * down + j * across]. */
 FAST uint64_t aimed(const uint32_t *key, uint64_t group, const double *values, int64_t down, int64_t across,
                     int64_t n, int64_t d, double norm, double most, double *out) {
-    uint64_t words[WORDS], used = 0;
+    uint64_t words[2 * WORDS], used = 0;
     int64_t place[WORDS] = {0};
     double by[WORDS], none[WORDS], middle[WORDS], far[WORDS], turned[WORDS], first[WORDS], squares[WORDS];
     for (int64_t start = 0; start < n; start += WORDS, used++) {
