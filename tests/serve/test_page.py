@@ -136,7 +136,7 @@ def test_the_page_works_as_it_stands_in_a_shell(tmp_path: Path) -> None:
         port = free.getsockname()[1]
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
-    (tmp_path / "bin" / "sulq").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sulq.cli "$@"\n')
+    (tmp_path / "bin" / "sulq").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sulq "$@"\n')
     (tmp_path / "bin" / "sulq").chmod(0o755)
     path = os.pathsep.join(sys.path)
     settings = os.environ | {

@@ -276,7 +276,7 @@ def test_several_processes_collect_together_and_one_that_is_killed_is_replaced(
     command = [
         sys.executable,
         "-m",
-        "sulq.cli",
+        "sulq",
         "survey",
         "serve",
         str(file),
