@@ -65,7 +65,7 @@ def cases() -> list[Case]:
     for model, many in {"linear": 40, "logistic": 20}.items():
         for data in made:
             chosen += [Case(model, data, epsilon, many) for epsilon in ("0.1", "1", "10")]
-            chosen += [Case(model, data, epsilon, many, None) for epsilon in ("1", "10")]
+            chosen += [Case(model, data, epsilon, 5 * many, None) for epsilon in ("1", "10")]
         chosen += [Case(model, data, "1", many, "1e-6", "add-remove") for data in made]
         chosen += [Case(model, "made-up, bell curves", "4", 30, None, crowd=True)]
         for data, runs in {"adult, numbers": 10, "pums": 20, "wdbc": 6}.items():
