@@ -98,7 +98,7 @@ def shrunk(counts: Floats, expected: Floats, noise: float) -> Floats:
 
     Args:
         counts: how many rows there are of each kind, noise and all.
-        expected: how many would be expected, positive.
+        expected: how many would be expected, none of them negative.
         noise: one standard deviation of the noise in a count.
 
     >>> shrunk(np.array([[6.0, 4.0], [4.0, 6.0]]), np.full((2, 2), 5.0), 2.0)

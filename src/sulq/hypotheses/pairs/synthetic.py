@@ -34,7 +34,7 @@ class ComparedCounts:
     Args:
         columns: the places of the columns.
         published: the counts as the release has them.
-        likely: the same, positive and without what noise explains: what rows are drawn by.
+        likely: the same, positive and without what noise explains in each table alone.
         given: how many synthetic rows there are, scaled to as many rows as the release is about.
         radius: how far off a published count may be, at 95 % for all of these.
     """
