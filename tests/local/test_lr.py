@@ -68,12 +68,29 @@ def test_a_report_is_one_whatever_a_function_makes_of_the_value(case: Any) -> No
     randomizer = case.make(1)
     value, usual = case.values[-1], randomizer.sample(case.cohort(case.values[-1:]))[0]
     strange = ["x", None, {}, math.nan, 10**400, (1, 2, 3), object(), np.zeros(0), np.zeros((9, 9))]
-    functions = [lambda _, given=given: given for given in (*strange, [value] * 100, np.full(100, 1.0))]
-    for of in (*functions, told, lambda _: 1 / 0):
-        people = LocalRandomness([value], 1)
+    values = [*strange, [value] * 100, np.full(100, 1.0)]
+    functions = [lambda _, given=given: given for given in values]
+    calls = [(given, None) for given in values] + [(value, of) for of in (*functions, told, lambda _: 1 / 0)]
+    for given, of in calls:
+        people = LocalRandomness([given], 1)
         report = people.ask(0, randomizer, of)
         assert np.shape(report) == np.shape(usual) and np.asarray(report).dtype == np.asarray(usual).dtype
         assert 0.99 < people.spent(0) <= 1
+
+
+class Interrupting:
+    """A value that is looked at while somebody presses Ctrl-C."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_is_none_of_the_values() -> None:
+    """Without a function nothing of the caller's runs that could raise it: it is passed on, as everywhere."""
+    people = LocalRandomness([Interrupting(), True], 1)
+    with pytest.raises(KeyboardInterrupt):
+        people.ask(0, RandomizedResponse(1))
+    assert people.ask(1, RandomizedResponse("1/2"), lambda _: Interrupting()) in (True, False)
 
 
 def test_a_function_of_a_value_cannot_ask_for_more() -> None:

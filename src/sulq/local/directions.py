@@ -22,6 +22,7 @@ from sulq.local.formed import FormedRandomizer
 from sulq.local.received import numbers
 from sulq.local.tails import Bounded, people
 from sulq.local.tally import Tallied, Tally, sums_of
+from sulq.loops.plain_directions import inner
 from sulq.numbers import whole
 from sulq.privacy.coins import random_bytes
 
@@ -170,15 +171,6 @@ def columns_of(values: ArrayLike) -> Floats:
     return np.where(np.isfinite(columns), columns, 0.0)
 
 
-def inner(one: Floats, other: Floats) -> Floats:
-    """The inner products of columns.
-
-    >>> inner(np.array([[3.0], [4.0]]), np.array([[1.0], [2.0]])).tolist()
-    [11.0]
-    """
-    return np.asarray(np.einsum("ij,ij->j", one, other))
-
-
 def _in_steps(reports: NDArray[Any]) -> NDArray[np.object_]:
     """The sum of some vectors in steps of 2^-52, exactly, each coordinate rounded to a whole number of them.
 
@@ -186,14 +178,17 @@ def _in_steps(reports: NDArray[Any]) -> NDArray[np.object_]:
     2^27, so floats add up _NUMBERS of them exactly.
     """
     # One row for each coordinate: few long rows are faster than many short ones.
-    vectors = np.nan_to_num(reports.T.astype(np.float64, order="C"), posinf=0.0, neginf=0.0)
-    # First by the largest coordinate, where that is above 1: squares of large numbers would overflow.
-    vectors /= np.maximum(np.abs(vectors).max(axis=0), 1.0)
-    # Squares are added one after another, so that a report counts the same to the last bit alone and among
-    # others; a sum would go through them in an order that depends on how many reports there are.
-    squares = np.add.accumulate(vectors * vectors, axis=0)[-1]
-    vectors *= _STEP_PARTS / np.maximum(np.sqrt(squares), 1.0)
+    vectors = np.array(reports.T, dtype=np.float64, order="C")
+    largest = np.maximum(vectors.max(axis=0), -vectors.min(axis=0))
+    if not (largest <= 1.0).all():
+        # First by the largest coordinate, where that is above 1: squares of large numbers would overflow.
+        np.nan_to_num(vectors, copy=False, posinf=0.0, neginf=0.0)
+        vectors /= np.maximum(np.abs(vectors).max(axis=0), 1.0)
+    # Squares are added in order, so that a report counts the same to the last bit alone and among others.
+    vectors *= _STEP_PARTS / np.maximum(np.sqrt(inner(vectors, vectors)), 1.0)
     large = np.rint(vectors)
-    small = np.rint((vectors - large) * _STEP_PARTS)
+    vectors -= large
+    vectors *= _STEP_PARTS
+    small = np.rint(vectors, out=vectors)
     high, low = (part.sum(axis=1).astype(np.int64).astype(object) for part in (large, small))
     return np.asarray(high * int(_STEP_PARTS) + low)

@@ -29,6 +29,8 @@ from sulq.wire import shown
 
 Used = tuple[Fraction, Fraction]
 """What a person spent: the product of ratios, and a sum of exponents for those that are known by these."""
+Of = Callable[[Any], Any] | None
+"""What is reported of a person's value: a function of it, or the value itself."""
 NOTHING: Used = Fraction(1), Fraction(0)
 ONE_CALL = (
     "this LR oracle answers one round, and was asked a second: make all calls at once, by ask_at_once, or "
@@ -69,7 +71,7 @@ class LocalRandomness:
         self._used: dict[int, Used] = {}
         self._lock = threading.Lock()
         self._process = os.getpid()
-        # In another thread nothing but the functions themselves raises what ends a process, as Ctrl-C does.
+        # Functions run in another thread: there nothing else raises what ends a process, as Ctrl-C does.
         self._thread = ThreadPoolExecutor(1)
 
     def __len__(self) -> int:
@@ -80,8 +82,8 @@ class LocalRandomness:
         """What may be spent on each person."""
         return self._epsilon
 
-    def ask(self, i: int, randomizer: Randomizer, of: Callable[[Any], Any] = lambda value: value) -> Any:
-        """A report of person i, by this randomizer, of this function of their value.
+    def ask(self, i: int, randomizer: Randomizer, of: Of = None) -> Any:
+        """A report of person i, by this randomizer, of their value, or of this function of it.
 
         Raises BudgetError, and does not look at the value, if the person's ε does not allow it. It is one
         report, whatever the value is: where the function raises, or says what is no single value that the
@@ -89,18 +91,18 @@ class LocalRandomness:
         """
         return self.ask_at_once([(i, randomizer, of)])[0]
 
-    def ask_at_once(self, calls: Sequence[tuple[int, Randomizer, Callable[[Any], Any]]]) -> list[Any]:
+    def ask_at_once(self, calls: Sequence[tuple[int, Randomizer, Of]]) -> list[Any]:
         """Reports of several people, or several of one person, asked for before any of them is heard.
 
         Raises BudgetError, with nobody charged and nothing looked at, if somebody's ε does not allow it.
 
         Args:
             calls: for each report the number of the person, the randomizer, and the function of the person's
-                value that is reported.
+                value that is reported, or None for the value itself.
 
         >>> from sulq.local.response import RandomizedResponse
         >>> people = LocalRandomness([True, False], epsilon=1, interactive=False)
-        >>> reports = people.ask_at_once([(i, RandomizedResponse(1), bool) for i in range(2)])
+        >>> reports = people.ask_at_once([(i, RandomizedResponse(1), None) for i in range(2)])
         >>> people.ask(0, RandomizedResponse(1))
         Traceback (most recent call last):
         sulq.errors.AdaptivityError: this LR oracle answers one round, and was asked a second: ...
@@ -119,15 +121,20 @@ class LocalRandomness:
             self._used |= used
             self._calls += 1
 
-        def reports() -> list[Any]:
-            enter_row_function()
+        def reports(raised: type[BaseException]) -> list[Any]:
             with np.errstate(all="ignore"):
                 return [
-                    _report(randomizer, of, self._values[int(i)], blank)
+                    _report(randomizer, of, self._values[int(i)], blank, raised)
                     for (i, randomizer, of), blank in zip(calls, blanks, strict=True)
                 ]
 
-        return self._thread.submit(reports).result()
+        def sheltered() -> list[Any]:
+            enter_row_function()
+            return reports(BaseException)
+
+        if all(of is None for _, _, of in calls):
+            return reports(Exception)
+        return self._thread.submit(sheltered).result()
 
     def __reduce__(self) -> NoReturn:
         refuse_copy("an LR oracle", "ask this one")
@@ -148,11 +155,14 @@ def charged(used: Used, randomizer: Randomizer, epsilon: Fraction) -> Used:
     >>> round(float(product), 3), total
     (2.718, Fraction(0, 1))
     """
-    product, total = used
-    if randomizer.exponent is None:
-        after = product * randomizer.ratio, total
-    else:
-        after = product, total + randomizer.exponent
+    exponent = randomizer.exponent
+    more = (randomizer.ratio, Fraction(0)) if exponent is None else (Fraction(1), exponent)
+    return _together(used, more, epsilon)
+
+
+@lru_cache(maxsize=4096)
+def _together(used: Used, more: Used, epsilon: Fraction) -> Used:
+    after = used[0] * more[0], used[1] + more[1]
     if not at_most_power(after[0], epsilon - after[1]):
         raise BudgetError("epsilon", _cost(after) - _cost(used), epsilon - _cost(used))
     return after
@@ -185,10 +195,10 @@ def _cost(used: Used) -> Fraction:
         return Fraction(decimal(product).ln() * (1 + Decimal("1e-50"))) + total
 
 
-def _report(randomizer: Randomizer, of: Callable[[Any], Any], value: Any, blank: Any) -> Any:
-    """One report of a function of a value; that of the blank, where there is no value to report."""
-    with suppress(BaseException):
-        cohort = _one(of(value))
+def _report(randomizer: Randomizer, of: Of, value: Any, blank: Any, raised: type[BaseException]) -> Any:
+    """One report of a function of a value; that of the blank, where this raises or is no value to report."""
+    with suppress(raised):
+        cohort = _one(value if of is None else of(value))
         if _shapes(cohort) == _shapes(blank):
             return randomizer.sample(cohort)[0]
     return randomizer.sample(blank)[0]

@@ -33,6 +33,8 @@ GROUP = 128
 _BLOCKS, _ROUNDS = 16, 12
 # So many groups stay in the processor's cache.
 _AT_ONCE = 256
+# Fewer columns than these are added up by one call, more of them row by row.
+_FEW = 100
 _NAME = np.frombuffer(b"expand 32-byte k", dtype="<u4").astype(np.uint32)
 _ONE = np.uint64(0x3FF0000000000000)
 _ROOT = np.uint64(0x3FE6A09E667F3BCD)
@@ -252,7 +254,7 @@ def inner(one: Floats, other: Floats) -> Floats:
     >>> inner(np.array([[3.0], [4.0]]), np.array([[1.0], [2.0]])).tolist()
     [11.0]
     """
-    if 8 * len(one) > one.shape[1]:
+    if one.shape[1] < _FEW:
         return np.asarray(np.add.accumulate(one * other, axis=0)[-1])
     total = one[0] * other[0]
     for each, beside in zip(one[1:], other[1:], strict=True):
