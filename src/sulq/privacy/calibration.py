@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from sulq.errors import QueryError
@@ -97,7 +97,7 @@ class Laplace:
         cost = _stated(cost)
         t = sum(loads) / cost
         noises = tuple(
-            None if facts.moves1 == 0 else noise_of(facts, up(t * _size(facts) / facts.weight / facts.step))
+            noise_of(facts.block, up(t * _size(facts) / facts.weight / facts.step)) if facts.moves1 else None
             for facts in sums
         )
         selections = tuple(
@@ -108,7 +108,7 @@ class Laplace:
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
         sums = [_cheapest(facts) for facts in sums]
-        noises = tuple(_within(facts, partial(noise_of, facts)) if facts.moves1 else None for facts in sums)
+        noises = tuple(_within(facts, noise_of) if facts.moves1 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
         def epsilon(facts: SumFacts) -> Fraction:
@@ -181,7 +181,7 @@ class Gaussian:
         return Terms(cost, noises, selections)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        noises = tuple(_within(facts, DiscreteGaussian) if facts.moves2 else None for facts in sums)
+        noises = tuple(_within(facts, _gaussian) if facts.moves2 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
         def rho(facts: SumFacts) -> Fraction:
@@ -222,30 +222,40 @@ def per_number(beta: Fraction | float, numbers: int) -> float:
     return max(each * (1 - 2.0**-40), float(beta) / numbers * (1 - 2.0**-40))
 
 
-def _within(facts: SumFacts, law: Callable[[Fraction], N]) -> N:
-    """The widest noise that keeps all of a sum within its tolerance but for a chance of β.
+def _within(facts: SumFacts, law: Callable[[int, Fraction], N]) -> N:
+    """The widest noise that keeps all of a sum within its tolerance but for a chance of β."""
+    assert facts.tolerance is not None
+    assert facts.beta is not None
+    # Numbers of one vector are not independent.
+    chance = per_number(facts.beta, facts.width // facts.block) / facts.block
+    noise: N = _widest(law, facts.block, chance, math.floor(facts.tolerance / facts.step))
+    return noise
+
+
+@lru_cache(maxsize=1024)
+def _widest(law: Callable[[int, Fraction], N], block: int, chance: float, reach: int) -> N:
+    """The widest noise whose radius is so small.
 
     The radius grows with the scale, so bisection finds the widest scale (or variance) that still fits.
     """
-    assert facts.tolerance is not None
-    assert facts.beta is not None
-    reach = math.floor(facts.tolerance / facts.step)
-    # Numbers of one vector are not independent.
-    chance = per_number(facts.beta, facts.width // facts.block) / facts.block
     low, high = Fraction(1, 2**20), Fraction(2)
-    while law(high).radius(chance) <= reach:
+    while law(block, high).radius(chance) <= reach:
         low, high = high, high * 4
     for _ in range(SIGNIFICANT):
         middle = (low + high) / 2
-        low, high = (middle, high) if law(middle).radius(chance) <= reach else (low, middle)
-    return law(down(low))
+        low, high = (middle, high) if law(block, middle).radius(chance) <= reach else (low, middle)
+    return law(block, down(low))
+
+
+def _gaussian(_: int, variance: Fraction) -> DiscreteGaussian:
+    return DiscreteGaussian(variance)
 
 
 def _cheapest(facts: SumFacts) -> SumFacts:
     """A sum by numbers or by vectors, whichever costs less within its tolerance: numbers if β is large."""
 
     def epsilon(one: SumFacts) -> Fraction:
-        return epsilon_of(_within(one, partial(noise_of, one)), one.moves1 / one.step)
+        return epsilon_of(_within(one, noise_of), one.moves1 / one.step)
 
     other = in_vectors(facts)
     return facts if other is facts else min(facts, other, key=epsilon)

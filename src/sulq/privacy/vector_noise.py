@@ -48,16 +48,16 @@ def in_vectors(facts: SumFacts) -> SumFacts:
     return replace(facts, moves1=moved.moves * r, shared=shared, block=moved.width)
 
 
-def noise_of(facts: SumFacts, scale: Fraction) -> PureNoise:
-    """The noise of a sum that is as wide as Laplace noise of this scale.
+def noise_of(block: int, scale: Fraction) -> PureNoise:
+    """The noise that is as wide as Laplace noise of this scale, in so many numbers together.
 
     Args:
-        facts: what is public about the sum; its `block` says which noise it gets.
+        block: how many numbers get their noise together, as `SumFacts.block` says it.
         scale: the scale, in steps of the grid.
     """
-    if facts.block == 1:
+    if block == 1:
         return DiscreteLaplace(max(LOWEST, scale))
-    return SphericalLaplace(max(LOWEST, scale / rate(facts.block)), facts.block)
+    return SphericalLaplace(max(LOWEST, scale / rate(block)), block)
 
 
 def epsilon_of(noise: PureNoise, moves: Fraction) -> Fraction:
