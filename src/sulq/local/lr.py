@@ -88,6 +88,7 @@ class LocalRandomness:
         Raises BudgetError, and does not look at the value, if the person's ε does not allow it. It is one
         report, whatever the value is: where the function raises, or says what is no single value that the
         randomizer takes, it is that of 0. What it raised, or a second report, would tell on the value.
+        Functions run in a thread of their own: `ask_at_once` hands many of them over together.
         """
         return self.ask_at_once([(i, randomizer, of)])[0]
 
