@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.privacy.spherical import SphericalLaplace
+from sulq.privacy.tolerances import per_number
 from tests.effort import fewest, most, runs
 from tests.oracles.curators import SCHEMA, people, terms
 

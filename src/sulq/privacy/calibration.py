@@ -19,23 +19,21 @@ and 1, total and count move by max(2 + 0, 1 + 1) = 2 together and not by 2 + 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.ranges import LOWEST
-from sulq.privacy.rounding import SIGNIFICANT, cost_up, down, root_down, up
+from sulq.privacy.rounding import cost_up, down, root_down, up
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
-from sulq.privacy.vector_noise import PureNoise, epsilon_of, in_vectors, noise_of
-
-N = TypeVar("N", PureNoise, DiscreteGaussian)
+from sulq.privacy.tolerances import widest_within
+from sulq.privacy.vector_noise import epsilon_of, in_vectors, noise_of
 
 USUAL = 2**128 * 3**16 * 5**16 * 7**4 * math.prod((11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
 """The denominators of charges divide this number."""
@@ -108,7 +106,7 @@ class Laplace:
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
         sums = [_cheapest(facts) for facts in sums]
-        noises = tuple(_within(facts, noise_of) if facts.moves1 else None for facts in sums)
+        noises = tuple(widest_within(facts, noise_of) if facts.moves1 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
         def epsilon(facts: SumFacts) -> Fraction:
@@ -181,7 +179,7 @@ class Gaussian:
         return Terms(cost, noises, selections)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        noises = tuple(_within(facts, _gaussian) if facts.moves2 else None for facts in sums)
+        noises = tuple(widest_within(facts, _gaussian) if facts.moves2 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
         def rho(facts: SumFacts) -> Fraction:
@@ -208,45 +206,6 @@ def _check_unit(budget: Budget, unit: BudgetUnit) -> None:
         raise QueryError(f"{budget.describe()} is spent in {budget.unit}, and this calibration spends {unit}")
 
 
-def per_number(beta: Fraction | float, numbers: int) -> float:
-    """The chance each of several independent numbers may miss by, so that together they miss by β.
-
-    1 − (1 − β)^(1/k), rounded down.
-
-    >>> round(per_number(0.1, 2), 4)
-    0.0513
-    """
-    if not 0 < beta < 1:
-        raise QueryError(f"beta must lie strictly between 0 and 1, not {beta!r}")
-    each = -math.expm1(math.log1p(-float(beta)) / numbers)
-    return max(each * (1 - 2.0**-40), float(beta) / numbers * (1 - 2.0**-40))
-
-
-def _within(facts: SumFacts, law: Callable[[int, Fraction], N]) -> N:
-    """The widest noise that keeps all of a sum within its tolerance but for a chance of β."""
-    assert facts.tolerance is not None
-    assert facts.beta is not None
-    # Numbers of one vector are not independent.
-    chance = per_number(facts.beta, facts.width // facts.block) / facts.block
-    noise: N = _widest(law, facts.block, chance, math.floor(facts.tolerance / facts.step))
-    return noise
-
-
-@lru_cache(maxsize=1024)
-def _widest(law: Callable[[int, Fraction], N], block: int, chance: float, reach: int) -> N:
-    """The widest noise whose radius is so small.
-
-    The radius grows with the scale, so bisection finds the widest scale (or variance) that still fits.
-    """
-    low, high = Fraction(1, 2**20), Fraction(2)
-    while law(block, high).radius(chance) <= reach:
-        low, high = high, high * 4
-    for _ in range(SIGNIFICANT):
-        middle = (low + high) / 2
-        low, high = (middle, high) if law(block, middle).radius(chance) <= reach else (low, middle)
-    return law(block, down(low))
-
-
 def _gaussian(_: int, variance: Fraction) -> DiscreteGaussian:
     return DiscreteGaussian(variance)
 
@@ -255,7 +214,7 @@ def _cheapest(facts: SumFacts) -> SumFacts:
     """A sum by numbers or by vectors, whichever costs less within its tolerance: numbers if β is large."""
 
     def epsilon(one: SumFacts) -> Fraction:
-        return epsilon_of(_within(one, noise_of), one.moves1 / one.step)
+        return epsilon_of(widest_within(one, noise_of), one.moves1 / one.step)
 
     other = in_vectors(facts)
     return facts if other is facts else min(facts, other, key=epsilon)

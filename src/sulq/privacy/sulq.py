@@ -16,11 +16,11 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
-from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from sulq.privacy.ranges import HIGHEST, LOWEST
 from sulq.privacy.repeated import RepeatedNoise, repetitions
 from sulq.privacy.terms import Contest, SumFacts, Terms
+from sulq.privacy.tolerances import per_number
 
 UPWARD = 1 + Fraction(1, 2**40)
 """More than the rounding of the logarithm below, and enough to make the paper's > strict."""

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from sulq.errors import QueryError
-from sulq.privacy.calibration import per_number
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip, Selection
+from sulq.privacy.tolerances import per_number
 from sulq.talk.laws import PlainLaw
 
 

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.local.central import Tails
-from sulq.privacy.calibration import per_number
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.noise import Noise as Distribution
 from sulq.privacy.repeated import RepeatedNoise
+from sulq.privacy.tolerances import per_number
 from sulq.talk.vector_law import VectorNoise
 
 Value: TypeAlias = Any

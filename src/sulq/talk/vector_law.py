@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.privacy.calibration import per_number
 from sulq.privacy.spherical import SphericalLaplace
+from sulq.privacy.tolerances import per_number
 
 
 @dataclass(frozen=True)
