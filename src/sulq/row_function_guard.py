@@ -5,11 +5,19 @@ A row function runs on people's rows. A question that it asked would be asked, a
 
 from __future__ import annotations
 
+import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
 
 from sulq.errors import QueryError
 
 _here = threading.local()
+
+_INTERRUPTING = [getattr(signal, name) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
+"""Signals whose handlers usually raise: Ctrl-C, and a time that is over."""
 
 
 def enter_row_function() -> None:
@@ -24,3 +32,54 @@ def refuse_row_functions() -> None:
     """
     if getattr(_here, "inside", False):
         raise QueryError("a row function cannot ask questions of its own")
+
+
+@contextmanager
+def row_functions() -> Iterator[list[BaseException]]:
+    """While it lasts, this thread runs row functions, and whoever runs them drops all that they raise.
+
+    Handlers of signals run in between. What they raise would be dropped as well, so it is kept in the list
+    that this gives, and raised in the end. Whoever runs functions looks at the list after each of them.
+
+    >>> with row_functions() as interruptions:
+    ...     try:
+    ...         raise KeyboardInterrupt
+    ...     except BaseException:
+    ...         pass
+    >>> interruptions
+    []
+    """
+    interruptions: list[BaseException] = []
+    # In other threads no handler runs.
+    main = threading.current_thread() is threading.main_thread()
+    handlers = {
+        each: handler for each in _INTERRUPTING if main and callable(handler := signal.getsignal(each))
+    }
+    _here.inside = True
+    try:
+        for each, handler in handlers.items():
+            signal.signal(each, _keeping(interruptions, handler))
+        yield interruptions
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+        _here.inside = False
+    if interruptions:
+        # Its traceback leads through the function, where a row is.
+        interruptions[0].__context__ = None
+        raise interruptions[0].with_traceback(None)
+
+
+def _keeping(
+    interruptions: list[BaseException], handler: Callable[[int, FrameType | None], Any]
+) -> Callable[[int, FrameType | None], None]:
+    """The same handler, and what it raised is kept."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        try:
+            handler(number, frame)
+        except BaseException as raised:
+            interruptions.append(raised)
+            raise
+
+    return handle

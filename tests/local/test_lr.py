@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -91,6 +93,54 @@ def test_an_interruption_is_none_of_the_values() -> None:
     with pytest.raises(KeyboardInterrupt):
         people.ask(0, RandomizedResponse(1))
     assert people.ask(1, RandomizedResponse("1/2"), lambda _: Interrupting()) in (True, False)
+
+
+def interrupted(_: Any) -> bool:
+    """Somebody presses Ctrl-C while a function runs, which takes no notice of it."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        return True  # noqa: B012
+
+
+@pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_what_a_function_raises_ends_nothing(ending: type[BaseException]) -> None:
+    def ends(_: Any) -> None:
+        raise ending
+
+    people = LocalRandomness([True] * 3, 1)
+    assert len(people.ask_at_once([(i, RandomizedResponse(1), ends) for i in range(3)])) == 3
+
+
+def test_ctrl_c_is_heard_although_functions_raise_nothing() -> None:
+    ran: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    people = LocalRandomness([True] * 4, 1)
+    functions = [ran.append, interrupted, ran.append]
+    with pytest.raises(KeyboardInterrupt) as raised:
+        people.ask_at_once([(i, RandomizedResponse(1), of) for i, of in enumerate(functions)])
+    # Its traceback shows nothing of the function, which knew the value, and the next function does not run.
+    assert all(entry.name != "interrupted" for entry in raised.traceback) and raised.value.__context__ is None
+    assert ran == [True] and [people.spent(i) for i in range(3)] == [1.0] * 3
+    assert signal.getsignal(signal.SIGINT) is before
+    assert people.ask(3, RandomizedResponse(1), bool) in (True, False)
+
+
+def test_a_handler_that_raises_nothing_disturbs_nothing() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        people = LocalRandomness([True] * 2, 1)
+        reports = people.ask_at_once([(i, RandomizedResponse(1), interrupted) for i in range(2)])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(reports) == 2 and heard == [signal.SIGINT] * 2
+
+
+def test_functions_run_in_any_thread() -> None:
+    people = LocalRandomness([True] * 2, 1)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(people.ask, 0, RandomizedResponse(1), told).result() in (True, False)
 
 
 def test_a_function_of_a_value_cannot_ask_for_more() -> None:

@@ -226,7 +226,9 @@ def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) ->
             else:
                 # Of a size near 0, or a chance near 1, the digits to come may change more than one step.
                 least, most = (
-                    scale * Fraction(one, 2**64) * Fraction((-2 * exactly(Fraction(other, 2**64)).ln()).sqrt())
+                    scale
+                    * Fraction(one, 2**64)
+                    * Fraction((-2 * exactly(Fraction(other, 2**64)).ln()).sqrt())
                     for one, other in ((size, chance + 1), (size + 1, chance))
                 )
                 assert not sure[0] and least - 1 < vector.number(0) < most + 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -24,13 +23,15 @@ from sulq.local.randomizer import Randomizer, rounded_up
 from sulq.numbers import Numeric, rational, truth, whole
 from sulq.privacy.coins import arithmetic, decimal, exp
 from sulq.privacy.memory import check_process, refuse_copy
-from sulq.row_function_guard import enter_row_function, refuse_row_functions
+from sulq.row_function_guard import refuse_row_functions, row_functions
 from sulq.wire import shown
 
 Used = tuple[Fraction, Fraction]
 """What a person spent: the product of ratios, and a sum of exponents for those that are known by these."""
 Of = Callable[[Any], Any] | None
 """What is reported of a person's value: a function of it, or the value itself."""
+Call = tuple[int, Randomizer, Of]
+"""The number of a person, the randomizer, and what is reported of their value."""
 NOTHING: Used = Fraction(1), Fraction(0)
 ONE_CALL = (
     "this LR oracle answers one round, and was asked a second: make all calls at once, by ask_at_once, or "
@@ -71,8 +72,6 @@ class LocalRandomness:
         self._used: dict[int, Used] = {}
         self._lock = threading.Lock()
         self._process = os.getpid()
-        # Functions run in another thread: there nothing else raises what ends a process, as Ctrl-C does.
-        self._thread = ThreadPoolExecutor(1)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -88,11 +87,10 @@ class LocalRandomness:
         Raises BudgetError, and does not look at the value, if the person's ε does not allow it. It is one
         report, whatever the value is: where the function raises, or says what is no single value that the
         randomizer takes, it is that of 0. What it raised, or a second report, would tell on the value.
-        Functions run in a thread of their own: `ask_at_once` hands many of them over together.
         """
         return self.ask_at_once([(i, randomizer, of)])[0]
 
-    def ask_at_once(self, calls: Sequence[tuple[int, Randomizer, Of]]) -> list[Any]:
+    def ask_at_once(self, calls: Sequence[Call]) -> list[Any]:
         """Reports of several people, or several of one person, asked for before any of them is heard.
 
         Raises BudgetError, with nobody charged and nothing looked at, if somebody's ε does not allow it.
@@ -122,20 +120,16 @@ class LocalRandomness:
             self._used |= used
             self._calls += 1
 
-        def reports(raised: type[BaseException]) -> list[Any]:
-            with np.errstate(all="ignore"):
-                return [
-                    _report(randomizer, of, self._values[int(i)], blank, raised)
-                    for (i, randomizer, of), blank in zip(calls, blanks, strict=True)
-                ]
+        def report(call: Call, blank: Any) -> Any:
+            i, randomizer, of = call
+            return _report(randomizer, of, self._values[int(i)], blank)
 
-        def sheltered() -> list[Any]:
-            enter_row_function()
-            return reports(BaseException)
-
-        if all(of is None for _, _, of in calls):
-            return reports(Exception)
-        return self._thread.submit(sheltered).result()
+        with np.errstate(all="ignore"):
+            if all(of is None for _, _, of in calls):
+                return list(map(report, calls, blanks))
+            with row_functions() as interruptions:
+                pairs = zip(calls, blanks, strict=True)
+                return [report(call, blank) for call, blank in pairs if not interruptions]
 
     def __reduce__(self) -> NoReturn:
         refuse_copy("an LR oracle", "ask this one")
@@ -196,9 +190,10 @@ def _cost(used: Used) -> Fraction:
         return Fraction(decimal(product).ln() * (1 + Decimal("1e-50"))) + total
 
 
-def _report(randomizer: Randomizer, of: Of, value: Any, blank: Any, raised: type[BaseException]) -> Any:
+def _report(randomizer: Randomizer, of: Of, value: Any, blank: Any) -> Any:
     """One report of a function of a value; that of the blank, where this raises or is no value to report."""
-    with suppress(raised):
+    # Without a function nothing but Ctrl-C raises more than an Exception.
+    with suppress(Exception if of is None else BaseException):
         cohort = _one(value if of is None else of(value))
         if _shapes(cohort) == _shapes(blank):
             return randomizer.sample(cohort)[0]
