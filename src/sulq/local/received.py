@@ -23,13 +23,22 @@ def within(reports: ArrayLike, low: int, high: int, width: int | None = None) ->
     >>> within([-5, 1, "2", 2.6, None, float("inf")], 0, 9).tolist()
     [0, 1, 2, 3, 0, 9]
     """
+    return nearest(reports, low, high, width).clip(low, high)
+
+
+def nearest(reports: ArrayLike, low: int, high: int, width: int | None = None) -> NDArray[np.int64]:
+    """The same, but whole numbers that were sent stay as they are, for whoever cuts them off in using them.
+
+    >>> nearest([-5, 1], 0, 9).tolist(), nearest([-5, 1.2], 0, 9).tolist()
+    ([-5, 1], [0, 1])
+    """
     sent = numbers(reports, width)
     if sent.dtype.kind == "f":
-        nearest = np.rint(np.nan_to_num(sent, posinf=np.inf, neginf=-np.inf).clip(low, high))
-        return np.asarray(nearest.astype(np.int64))
+        rounded = np.rint(np.nan_to_num(sent, posinf=np.inf, neginf=-np.inf).clip(low, high))
+        return np.asarray(rounded.astype(np.int64))
     # 2^63 and more would be negative as signed numbers.
     signed = np.minimum(sent, 2**63 - 1) if sent.dtype == np.uint64 else sent
-    return signed.astype(np.int64, copy=False).clip(low, high)
+    return signed.astype(np.int64, copy=False)
 
 
 def numbers(reports: ArrayLike, width: int | None = None) -> NDArray[Any]:

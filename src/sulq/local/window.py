@@ -29,9 +29,10 @@ from sulq.errors import QueryError
 from sulq.local.central import NearlyNormal
 from sulq.local.draws import ONE, PARTS, Marks, Position, rounded_by_leading_bits
 from sulq.local.formed import FormedRandomizer
-from sulq.local.randomizer import chance_to_lie, codes, interval, logarithm, usable_epsilon
+from sulq.local.randomizer import chance_to_lie, interval, logarithm, usable_epsilon
+from sulq.local.received import nearest
 from sulq.local.tails import Bounded, people
-from sulq.local.tally import Tallied, Tally, exact_sum, sums_of
+from sulq.local.tally import Tallied, Tally, sums_of
 from sulq.local.window_designs import WindowDesign, designs
 from sulq.numbers import Numeric
 from sulq.privacy.outcomes import Outcomes
@@ -108,8 +109,9 @@ class WindowReport(Tallied, FormedRandomizer):
 
     def tally(self, reports: ArrayLike, item: str = "") -> Tally:
         """The sum of what all cells count."""
-        counted = self.counts[codes(reports, self.cells)]
-        return Tally(item, len(counted), np.array([exact_sum(counted)], dtype=object))
+        # A cell beyond the last counts as the last. Counts are at most 2^20, so their sum fits into 64 bits.
+        counted = self.counts.take(nearest(reports, 0, self.cells - 1), mode="clip")
+        return Tally(item, len(counted), np.array([counted.sum()]))
 
     def estimate_of(self, tally: Tally) -> NDArray[np.float64]:
         """The mean of the numbers, as an array of one."""
