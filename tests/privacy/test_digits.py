@@ -29,6 +29,22 @@ def test_several_numbers_have_the_digits_of_each() -> None:
         ]
 
 
+def test_digits_that_are_drawn_for_all_are_those_that_each_one_has() -> None:
+    drawn = normals(50)
+    deep = [drawn.of(place, 3) for place in range(0, 50, 7)]
+    drawn.draw_second()
+    drawn.draw_second()
+    assert [drawn.of(place, 3) for place in range(0, 50, 7)] == deep
+    assert drawn.several(slice(0, None, 7), 2) == [each >> 64 for each in deep]
+    second = np.asarray(drawn.second).tolist()
+    assert len(set(second)) == 50
+    places = np.arange(49, -1, -1)
+    taken = drawn.taken(places)
+    for new, old in enumerate(places.tolist()):
+        assert taken.of(new, 2) == drawn.of(old, 2) == drawn.of(old, 1) << 64 | second[old]
+        assert drawn.of(old, 4) >> 128 == drawn.of(old, 2)
+
+
 def test_uniform_numbers_are_as_many_in_each_tenth() -> None:
     """n = 100,000: 7 deviations, a false alarm in 10^10."""
     counts = np.bincount((10 * Numbers.uniform(100_000).floats).astype(int), minlength=11)

@@ -26,7 +26,9 @@ class Numbers:
     Args:
         whole: k of each.
         first: the first 64 digits of x of each.
-        more: further digits of some of the x, as a whole number, by place. All have whole words of digits.
+        more: further digits of some of the x, as a whole number after a 1, by place. All have whole words of
+            digits.
+        second: the 64 digits after the first ones, once they were drawn for all.
 
     >>> drawn = Numbers.uniform(1000)
     >>> bool(0.4 < drawn.floats.mean() < 0.6)
@@ -38,6 +40,7 @@ class Numbers:
     whole: NDArray[np.int64]
     first: NDArray[np.uint64]
     more: dict[int, int] = field(default_factory=dict)
+    second: NDArray[np.uint64] | None = None
 
     @classmethod
     def uniform(cls, size: int) -> Numbers:
@@ -62,7 +65,15 @@ class Numbers:
         more = {}
         if self.more:
             more = {new: self.more[old] for new, old in enumerate(places.tolist()) if old in self.more}
-        return Numbers(self.whole.take(places), self.first.take(places), more)
+        second = None if self.second is None else self.second.take(places)
+        return Numbers(self.whole.take(places), self.first.take(places), more, second)
+
+    def draw_second(self) -> None:
+        """Draw the 64 digits after the first ones, for all: one by one takes longer where many are needed."""
+        if self.second is None:
+            self.second = random_bytes(WORD // 8 * len(self.first)).view(np.uint64).copy()
+            for place, digits in self.more.items():
+                self.second[place] = (digits >> (digits.bit_length() - 1 - WORD)) & (2**WORD - 1)
 
     @property
     def floats(self) -> NDArray[np.float64]:
@@ -79,7 +90,9 @@ class Numbers:
         shown = (int(self.whole[place]) << WORD) | int(self.first[place])
         if words == 1:
             return shown
-        more = self.more.get(place, 1)  # a 1 before the digits says how many there are
+        more = self.more.get(place)
+        if more is None:
+            more = 1 if self.second is None else (1 << WORD) | int(self.second[place])
         while more.bit_length() <= WORD * (words - 1):
             more = (more << WORD) | int.from_bytes(os.urandom(WORD // 8), "big")
         self.more[place] = more
@@ -89,7 +102,10 @@ class Numbers:
 
     def several(self, places: slice, words: int) -> list[int]:
         """The same of those at some places."""
-        if words > 1:
+        if words > 2 or (words == 2 and self.second is None):
             return [self.of(place, words) for place in range(*places.indices(len(self.first)))]
         pairs = zip(self.whole[places].tolist(), self.first[places].tolist(), strict=True)
-        return [whole << WORD | first for whole, first in pairs]
+        shown = [whole << WORD | first for whole, first in pairs]
+        if words == 1 or self.second is None:
+            return shown
+        return [one << WORD | more for one, more in zip(shown, self.second[places].tolist(), strict=True)]

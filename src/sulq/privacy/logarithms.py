@@ -21,15 +21,19 @@ def log(x: int, bits: int) -> tuple[int, int]:
 
     In units of 2^-bits, all is rounded down: z, its square and its powers lose less than 2, each term less
     than 3, and the terms left out less than 1. There are fewer than bits/16 + 2 terms, as each power is less
-    than 2^-16 of the one before. ln c and ln 2 lose less than 2. In all, that is less than 2e + bits.
+    than 2^-16 of the one before. ln c and ln 2 lose less than 2. In all, that is less than 2e + bits − 1. Of
+    x, the leading bits + 8 digits are looked at: those after them change ln x by less than 2^-bits.
 
     >>> low, high = log(10, bits=100)
     >>> low / 2**100 == high / 2**100 == math.log(10)
     True
     """
     e = max(0, x.bit_length() - _LEADING)
-    c = x >> e
-    power = (x - (c << e) << bits) // (x + (c << e))
+    if e > bits:
+        x >>= e - bits
+    c = x >> min(e, bits)
+    least = c << min(e, bits)
+    power = (x - least << bits) // (x + least)
     square, odd, artanh = power * power >> bits, 1, 0
     while power:
         artanh += power // odd

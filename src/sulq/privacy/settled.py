@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,10 @@ from sulq.privacy.normals import normals
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
-_FACTORS = 16
-"""So many numbers are multiplied before a logarithm is taken."""
+_FACTORS = 8
+"""So many numbers are multiplied, and so many such products, before a logarithm is taken."""
+_COARSE = 2**112
+"""If s²·(w + 1)³ is less, the first 64 digits of all numbers nearly always settle a whole vector."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,13 @@ class Vectors:
         pairs, odd = divmod(width + 1, 2)
         return cls(normals(many * (width + odd)), Numbers.uniform(many * pairs), many, width, scale)
 
+    @cached_property
+    def inverses(self) -> list[float]:
+        """The sum of 1/m for each vector, or a little more; m is the first 64 digits of a uniform number."""
+        with np.errstate(divide="ignore"):
+            sums = np.sum(1 / self.chances.first.reshape(-1, self.many), axis=0)
+        return list((sums * (1 + 2.0**-40)).tolist())
+
 
 def settled(
     vectors: Vectors, steps: NDArray[np.int64], unsure: NDArray[np.bool_]
@@ -61,46 +71,61 @@ def settled(
         steps: what is sure already.
         unsure: where nothing is.
     """
+    words = 1 if vectors.scale**2 * (vectors.width + 1) ** 3 < _COARSE else 2
+    if words > 1:
+        vectors.sizes.draw_second()
+        vectors.chances.draw_second()
     rows, columns = np.nonzero(unsure)
-    there, which = np.unique(rows, return_inverse=True)
+    there = np.flatnonzero(unsure.any(axis=1))
     fine = [FineVector(vectors, row) for row in there.tolist()]
-    spreads = np.array([vector.spread for vector in fine]).T[:, which]
-    numbers = vectors.sizes.taken(rows * vectors.width + columns)
-    finer, is_sure = in_pairs(spreads, numbers.whole.view(np.uint64), numbers.first)
-    steps[rows, columns] = finer
-    if is_sure.all():
-        return steps
-    exact = steps.astype(object)
-    for i in np.flatnonzero(~is_sure).tolist():
-        exact[rows[i], columns[i]] = fine[which[i]].number(int(columns[i]))
+    which = np.searchsorted(there, rows)
+    spreads = np.array([vector.spread(words) for vector in fine]).T[:, which]
+    finer, is_sure = in_pairs(spreads, vectors.sizes.taken(rows * vectors.width + columns))
+    left = np.flatnonzero(~is_sure).tolist()
+    if left or finer.dtype == object:
+        exact, finer = steps.astype(object), finer.astype(object)
+        finer[left] = [fine[which[i]].number(int(columns[i])) for i in left]
+    else:
+        exact = steps
+    exact[rows, columns] = finer
     return exact
 
 
-def in_pairs(spreads: Floats, whole: Words, first: Words) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def in_pairs(
+    spreads: Floats, numbers: Numbers
+) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
     """⌊s·√V·|N| + 1/2⌋ in pairs of floats, and whether it is sure.
 
     A product of two floats is a float and another one (Dekker, "A floating-point technique for extending the
-    available precision", 1971). Of the whole, less than 2^-98 is lost.
+    available precision", 1971). Of the whole, less than 2^-98 is lost, and of |N| less than 2^-102.
 
     Args:
         spreads: s·√V as two floats, and how far it is off, for each number.
-        whole: k of each.
-        first: the first 64 digits of x of each.
+        numbers: |N| of each.
     """
     high, low, unknown = spreads
-    top = whole + (first >> np.uint64(32)) * 2.0**-32
-    rest = (first & np.uint64(2**32 - 1)) * 2.0**-64
+    top = numbers.whole + (numbers.first >> np.uint64(32)) * 2.0**-32
+    rest = (numbers.first & np.uint64(2**32 - 1)) * 2.0**-64
     size = top + rest
+    rest += top - size
+    unseen = 2.0**-64
+    if numbers.second is not None:
+        rest += numbers.second * 2.0**-128
+        unseen = 2.0**-102
     product = high * size
     (a, b), (c, d) = _halves(high), _halves(size)
     more = ((a * c - product) + a * d + b * c) + b * d
-    more += high * ((top - size) + rest) + low * size
+    more += high * rest + low * size
     below = np.floor(product)
     part = (product - below) + more
     step = np.floor(part + 0.5)
-    off = unknown * size + high * 2.0**-64 + product * 2.0**-98 + 2.0**-40
-    sure = (np.abs(part - step) < 0.5 - off) & (product < 2.0**62)
-    return np.where(sure, below, 0.0).astype(np.int64) + np.where(sure, step, 0.0).astype(np.int64), sure
+    off = unknown * size + high * unseen + product * 2.0**-98 + 2.0**-40
+    sure = np.abs(part - step) < 0.5 - off
+    below, step = np.where(sure, below, 0.0), np.where(sure, step, 0.0)
+    if below.max(initial=0) < 2.0**62:
+        return below.astype(np.int64) + step.astype(np.int64), sure
+    wide = [int(one) + int(other) for one, other in zip(below.tolist(), step.tolist(), strict=True)]
+    return np.array(wide, dtype=object), sure
 
 
 def _halves(numbers: Floats) -> tuple[Floats, Floats]:
@@ -118,12 +143,15 @@ class FineVector:
         self.squares: dict[int, tuple[int, int]] = {}
         """Between which whole numbers 4·s²·V lies, times 4^(64·words), by the number of words."""
 
-    @property
-    def spread(self) -> tuple[float, float, float]:
-        """s·√V from below, as two floats, and by how much more it may be."""
-        low, high = (math.isqrt(square << 2 * WORD) for square in self._squares(1))
+    def spread(self, words: int) -> tuple[float, float, float]:
+        """s·√V from below, as two floats, and by how much more it may be.
+
+        Args:
+            words: how many words of digits are looked at.
+        """
+        low, high = (math.isqrt(square << 2 * WORD) for square in self._squares(words))
         near = float(low)
-        unit = 2.0 ** (-2 * WORD - 1)
+        unit = 2.0 ** (-WORD * words - WORD - 1)
         return near * unit, float(low - int(near)) * unit, float(high + 1 - low) * unit * (1 + 2.0**-50)
 
     def number(self, column: int) -> int:
@@ -159,10 +187,21 @@ class FineVector:
         while 0 in (chances := self.vectors.chances.several(column, seen)):
             seen += 1
         bits = WORD * words + WORD // 2
-        logs = [log(math.prod(chances[at : at + _FACTORS]), bits) for at in range(0, len(chances), _FACTORS)]
+        logs = [log(product, bits) for product in _products(_products(chances))]
         low, high = (sum(ends) for ends in zip(*logs, strict=True))
-        high += sum((1 << bits) // chance + 1 for chance in chances)
+        high += self._unseen(chances, seen, bits)
         digits = WORD * seen * len(chances)
         ends = digits * log_of_few(2, bits) - high, digits * (log_of_few(2, bits) + 2) - low
         low, high = (max(0, end) << 2 * WORD * words - bits + 1 for end in ends)
         return low, high
+
+    def _unseen(self, chances: list[int], seen: int, bits: int) -> int:
+        """At least Σ 2^bits/m."""
+        inverses = self.vectors.inverses[self.row]
+        if inverses < math.inf:
+            return math.ceil(inverses * 2.0 ** (bits - WORD * (seen - 1)))
+        return sum((1 << bits) // chance + 1 for chance in chances)
+
+
+def _products(numbers: list[int]) -> list[int]:
+    return [math.prod(numbers[at : at + _FACTORS]) for at in range(0, len(numbers), _FACTORS)]
