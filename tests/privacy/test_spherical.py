@@ -106,9 +106,9 @@ def exact_square(vectors: Vectors, row: int) -> Decimal:
     return square
 
 
-def none_sure(spreads: Any, numbers: Numbers) -> tuple[Any, Any]:
-    size = len(numbers.whole)
-    return np.zeros(size, np.int64), np.zeros(size, np.bool_)
+def none_sure(vectors: Vectors) -> tuple[Any, Any]:
+    shape = vectors.many, vectors.width
+    return np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
 
 
 ALL = (
@@ -117,7 +117,11 @@ ALL = (
     (Fraction(2**31 + 1, 3), 7),
     (10**9, 40),
     (10**12, 300),
+    (10**12, 301),
     (10**17, 3),
+    (2**59, 2),
+    (10**21, 40),
+    (2**80, 5),
 )
 
 
@@ -128,6 +132,8 @@ def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
     """The same random digits, settled in three ways, and worked out from many more digits."""
     noise = SphericalLaplace(scale, width)
     drawn = Vectors.drawn(20, width, noise.scale)
+    drawn.sizes.draw_second()
+    drawn.chances.draw_second()
     monkeypatch.setattr(Vectors, "drawn", lambda *_: drawn)
     fast = np.abs(noise.sample(20 * width))
     monkeypatch.setattr(spherical, "RELATIVE", 1e9)
@@ -206,33 +212,36 @@ def test_of_a_number_below_all_digits_seen_more_are_drawn() -> None:
     assert math.isclose(low / 2**128, exact, rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("steps", [0, 7, 2**30, 2**45 + 1, 2**52])
+@pytest.mark.parametrize("steps", [0, 7, 2**30, 2**45 + 1, 2**61, 2**80])
 def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) -> None:
     """The scale is such that a coordinate is the middle of two numbers, if the next digit is the last that is
     not 0."""
     settled = 0
     for drawn in (Vectors.drawn(1, 1, Fraction(1)) for _ in range(200)):
-        size, chance = drawn.sizes.of(0, 1), drawn.chances.of(0, 1)
-        middle = -2 * exactly(Fraction(2 * chance + 1, 2**65)).ln()
+        drawn.sizes.draw_second()
+        drawn.chances.draw_second()
+        size, chance = drawn.sizes.of(0, 2), drawn.chances.of(0, 2)
+        middle = -2 * exactly(Fraction(2 * chance + 1, 2**129)).ln()
         root = Fraction(middle.sqrt())
         for moved in (Fraction(0), Fraction(1, 2), Fraction(-1, 2)):
-            scale = (steps + Fraction(1, 2) + moved) * (1 << 65) / ((2 * size + 1) * root)
+            scale = (steps + Fraction(1, 2) + moved) * (1 << 129) / ((2 * size + 1) * root)
             if scale < Fraction(1, 2**40):
                 continue
-            vector = FineVector(replace(drawn, scale=scale), 0)
-            found, sure = in_pairs(np.array([vector.spread(1)]).T, drawn.sizes)
+            vectors = replace(drawn, scale=scale)
+            [[found]], [[sure]] = in_pairs(vectors)
+            number = FineVector(vectors, 0).number(0)
             if moved:
-                settled += int(sure[0])
-                assert not sure[0] or found[0] == vector.number(0)
+                settled += sure
+                assert not sure or found == number
             else:
                 # Of a size near 0, or a chance near 1, the digits to come may change more than one step.
                 least, most = (
                     scale
-                    * Fraction(one, 2**64)
-                    * Fraction((-2 * exactly(Fraction(other, 2**64)).ln()).sqrt())
+                    * Fraction(one, 2**128)
+                    * Fraction((-2 * exactly(Fraction(other, 2**128)).ln()).sqrt())
                     for one, other in ((size, chance + 1), (size + 1, chance))
                 )
-                assert not sure[0] and least - 1 < vector.number(0) < most + 1
+                assert not sure and least - 1 < number < most + 1
     assert settled > 100
 
 

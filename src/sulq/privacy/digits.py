@@ -61,10 +61,12 @@ class Numbers:
         return cls(whole, np.concatenate([part.first for part in parts])[:size], more)
 
     def taken(self, places: NDArray[np.intp]) -> Numbers:
-        """The numbers at these places."""
+        """The numbers at these places, which are in order."""
         more = {}
-        if self.more:
-            more = {new: self.more[old] for new, old in enumerate(places.tolist()) if old in self.more}
+        for old, digits in self.more.items():
+            new = int(np.searchsorted(places, old))
+            if new < len(places) and places[new] == old:
+                more[new] = digits
         second = None if self.second is None else self.second.take(places)
         return Numbers(self.whole.take(places), self.first.take(places), more, second)
 

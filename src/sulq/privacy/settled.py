@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,10 @@ from numpy.typing import NDArray
 from sulq.privacy.digits import WORD, Numbers
 from sulq.privacy.logarithms import log, log_of_few
 from sulq.privacy.normals import normals
+from sulq.privacy.pairs_of_floats import Floats, Pair, added, ln_2, logarithm, pair_of, plus, root, times
 
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
-
-_FACTORS = 8
-"""So many numbers are multiplied, and so many such products, before a logarithm is taken."""
-_COARSE = 2**112
-"""If s²·(w + 1)³ is less, the first 64 digits of all numbers nearly always settle a whole vector."""
+_FACTORS = 16
+"""So many numbers are multiplied before a logarithm is taken."""
 
 
 @dataclass(frozen=True)
@@ -53,86 +48,99 @@ class Vectors:
         pairs, odd = divmod(width + 1, 2)
         return cls(normals(many * (width + odd)), Numbers.uniform(many * pairs), many, width, scale)
 
-    @cached_property
-    def inverses(self) -> list[float]:
-        """The sum of 1/m for each vector, or a little more; m is the first 64 digits of a uniform number."""
-        with np.errstate(divide="ignore"):
-            sums = np.sum(1 / self.chances.first.reshape(-1, self.many), axis=0)
-        return list((sums * (1 + 2.0**-40)).tolist())
+    def taken(self, rows: NDArray[np.intp]) -> Vectors:
+        """Some of the vectors, in order."""
+        w, many = self.width, self.many
+        sizes = (rows[:, np.newaxis] * w + np.arange(w)).ravel()
+        if w % 2 == 0:
+            sizes = np.concatenate([sizes, many * w + rows])
+        chances = (np.arange(0, len(self.chances.first), many)[:, np.newaxis] + rows).ravel()
+        return Vectors(self.sizes.taken(sizes), self.chances.taken(chances), len(rows), w, self.scale)
 
 
-def settled(
-    vectors: Vectors, steps: NDArray[np.int64], unsure: NDArray[np.bool_]
-) -> NDArray[np.int64] | NDArray[np.object_]:
-    """The noise without its signs, a row for each vector.
-
-    Args:
-        vectors: what it is made of.
-        steps: what is sure already.
-        unsure: where nothing is.
-    """
-    words = 1 if vectors.scale**2 * (vectors.width + 1) ** 3 < _COARSE else 2
-    if words > 1:
-        vectors.sizes.draw_second()
-        vectors.chances.draw_second()
-    rows, columns = np.nonzero(unsure)
-    there = np.flatnonzero(unsure.any(axis=1))
-    fine = [FineVector(vectors, row) for row in there.tolist()]
-    which = np.searchsorted(there, rows)
-    spreads = np.array([vector.spread(words) for vector in fine]).T[:, which]
-    finer, is_sure = in_pairs(spreads, vectors.sizes.taken(rows * vectors.width + columns))
-    left = np.flatnonzero(~is_sure).tolist()
-    if left or finer.dtype == object:
-        exact, finer = steps.astype(object), finer.astype(object)
-        finer[left] = [fine[which[i]].number(int(columns[i])) for i in left]
-    else:
-        exact = steps
-    exact[rows, columns] = finer
+def settled(vectors: Vectors) -> NDArray[np.int64] | NDArray[np.object_]:
+    """The noise without its signs, a row for each vector."""
+    vectors.sizes.draw_second()
+    vectors.chances.draw_second()
+    steps, sure = in_pairs(vectors)
+    if sure.all():
+        return steps
+    exact = steps.astype(object)
+    for row in np.flatnonzero(~sure.all(axis=1)).tolist():
+        vector = FineVector(vectors, row)
+        for column in np.flatnonzero(~sure[row]).tolist():
+            exact[row, column] = vector.number(column)
     return exact
 
 
-def in_pairs(
-    spreads: Floats, numbers: Numbers
-) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
-    """⌊s·√V·|N| + 1/2⌋ in pairs of floats, and whether it is sure.
+def in_pairs(vectors: Vectors) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
+    """⌊s·√V·|N| + 1/2⌋ in pairs of floats, and whether it is sure: a row for each vector.
 
-    A product of two floats is a float and another one (Dekker, "A floating-point technique for extending the
-    available precision", 1971). Of the whole, less than 2^-98 is lost, and of |N| less than 2^-102.
-
-    Args:
-        spreads: s·√V as two floats, and how far it is off, for each number.
-        numbers: |N| of each.
+    Of |N|, the scale, a root and two products less than a part 2^-100 is lost, and of |N| less than 2^-116.
+    What is rounded of parts of a step is below 2^-50 of it.
     """
-    high, low, unknown = spreads
-    top = numbers.whole + (numbers.first >> np.uint64(32)) * 2.0**-32
-    rest = (numbers.first & np.uint64(2**32 - 1)) * 2.0**-64
-    size = top + rest
-    rest += top - size
-    unseen = 2.0**-64
-    if numbers.second is not None:
-        rest += numbers.second * 2.0**-128
-        unseen = 2.0**-102
-    product = high * size
-    (a, b), (c, d) = _halves(high), _halves(size)
-    more = ((a * c - product) + a * d + b * c) + b * d
-    more += high * rest + low * size
+    w, many = vectors.width, vectors.many
+    (high, low), unknown = _spreads(vectors)
+    size, rest = (part[: many * w].reshape(many, w) for part in _known(vectors.sizes))
+    product, more = times((high[:, np.newaxis], low[:, np.newaxis]), (size, rest))
     below = np.floor(product)
     part = (product - below) + more
     step = np.floor(part + 0.5)
-    off = unknown * size + high * unseen + product * 2.0**-98 + 2.0**-40
+    off = product * (unknown + 2.0**-98)[:, np.newaxis] + high[:, np.newaxis] * 2.0**-101 + 2.0**-40
     sure = np.abs(part - step) < 0.5 - off
     below, step = np.where(sure, below, 0.0), np.where(sure, step, 0.0)
     if below.max(initial=0) < 2.0**62:
         return below.astype(np.int64) + step.astype(np.int64), sure
-    wide = [int(one) + int(other) for one, other in zip(below.tolist(), step.tolist(), strict=True)]
-    return np.array(wide, dtype=object), sure
+    wide = [int(one) + int(other) for one, other in zip(below.flat, step.flat, strict=True)]
+    return np.array(wide, dtype=object).reshape(many, w), sure
 
 
-def _halves(numbers: Floats) -> tuple[Floats, Floats]:
-    """The leading 26 bits of each, and the rest (Veltkamp)."""
-    wide = numbers * (2.0**27 + 1)
-    leading = wide - (wide - numbers)
-    return leading, numbers - leading
+def _spreads(vectors: Vectors) -> tuple[Pair, Floats]:
+    """s·√V of each vector, and by which part it may be off beside 2^-100; infinity if nothing is known of it.
+
+    U is known but for 2^-105, and so ln U but for 2^-105/U, and U is at least its first 64 digits. V is −2
+    times the logarithm of a product of k such numbers: products, the logarithm and a square lose less than
+    2^-98·(k + 1) of it, and less than a part 2^-101. Of √V that is no larger a part than of V.
+    """
+    w, many = vectors.width, vectors.many
+    first = vectors.chances.first.reshape(-1, many)
+    sure = (first >= 2**11).all(axis=0)
+    high, low = (np.where(sure, part.reshape(-1, many), 0.5) for part in _known(vectors.chances))
+    product, powers = _product((high, low))
+    high, low = plus(logarithm(product), times((powers, np.zeros(many)), ln_2()))
+    squares = -2 * high, -2 * low
+    if w % 2 == 0:
+        high, low = (part[many * w :] for part in _known(vectors.sizes))
+        squares = plus(squares, times((high, low), (high, low)))
+    sure &= squares[0] > 2.0**-40
+    squares = np.where(sure, squares[0], 1.0), np.where(sure, squares[1], 0.0)
+    unknown = 2.0**-40 * np.sum(1 / np.maximum(first, 1), axis=0) + 2.0**-98 * (len(first) + 1)
+    return times(root(squares), pair_of(vectors.scale)), np.where(sure, unknown / squares[0], np.inf)
+
+
+def _known(numbers: Numbers) -> Pair:
+    """The 128 digits that were drawn of each, but for less than a part 2^-106 and 2^-116."""
+    assert numbers.second is not None
+    large: Floats = (numbers.first >> np.uint64(32)) * np.float64(2.0**-32) + numbers.whole
+    small: Floats = (numbers.first & np.uint64(2**32 - 1)) * np.float64(2.0**-WORD)
+    high, low = added(large, small)
+    return added(high, low + numbers.second * 2.0 ** (-2 * WORD))
+
+
+def _product(factors: Pair) -> tuple[Pair, Floats]:
+    """The products of columns, divided by powers of 2 so that they lie from 1/2 to 1, and which powers."""
+    high, low = factors
+    powers = np.zeros(high.shape[1])
+    while True:
+        high, more = np.frexp(high)
+        low = np.ldexp(low, -more)
+        powers += more.sum(axis=0)
+        if len(high) == 1:
+            return (high[0], low[0]), powers
+        half, odd = divmod(len(high), 2)
+        rest = high[len(high) - odd :], low[len(low) - odd :]
+        both = times((high[:half], low[:half]), (high[half : 2 * half], low[half : 2 * half]))
+        high, low = (np.concatenate(parts) for parts in zip(both, rest, strict=True))
 
 
 class FineVector:
@@ -142,17 +150,6 @@ class FineVector:
         self.vectors, self.row = vectors, row
         self.squares: dict[int, tuple[int, int]] = {}
         """Between which whole numbers 4·s²·V lies, times 4^(64·words), by the number of words."""
-
-    def spread(self, words: int) -> tuple[float, float, float]:
-        """s·√V from below, as two floats, and by how much more it may be.
-
-        Args:
-            words: how many words of digits are looked at.
-        """
-        low, high = (math.isqrt(square << 2 * WORD) for square in self._squares(words))
-        near = float(low)
-        unit = 2.0 ** (-WORD * words - WORD - 1)
-        return near * unit, float(low - int(near)) * unit, float(high + 1 - low) * unit * (1 + 2.0**-50)
 
     def number(self, column: int) -> int:
         """⌊s·√V·|N| + 1/2⌋."""
@@ -187,21 +184,10 @@ class FineVector:
         while 0 in (chances := self.vectors.chances.several(column, seen)):
             seen += 1
         bits = WORD * words + WORD // 2
-        logs = [log(product, bits) for product in _products(_products(chances))]
+        logs = [log(math.prod(chances[at : at + _FACTORS]), bits) for at in range(0, len(chances), _FACTORS)]
         low, high = (sum(ends) for ends in zip(*logs, strict=True))
-        high += self._unseen(chances, seen, bits)
+        high += sum((1 << bits) // chance + 1 for chance in chances)
         digits = WORD * seen * len(chances)
         ends = digits * log_of_few(2, bits) - high, digits * (log_of_few(2, bits) + 2) - low
         low, high = (max(0, end) << 2 * WORD * words - bits + 1 for end in ends)
         return low, high
-
-    def _unseen(self, chances: list[int], seen: int, bits: int) -> int:
-        """At least Σ 2^bits/m."""
-        inverses = self.vectors.inverses[self.row]
-        if inverses < math.inf:
-            return math.ceil(inverses * 2.0 ** (bits - WORD * (seen - 1)))
-        return sum((1 << bits) // chance + 1 for chance in chances)
-
-
-def _products(numbers: list[int]) -> list[int]:
-    return [math.prod(numbers[at : at + _FACTORS]) for at in range(0, len(numbers), _FACTORS)]

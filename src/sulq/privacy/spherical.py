@@ -136,8 +136,13 @@ class SphericalLaplace:
         sure = np.abs(product - rounded) < room[:, np.newaxis] - product * (RELATIVE + off)[:, np.newaxis]
         if sure.all():
             return rounded.astype(np.int64).ravel() * fair_signs(many * w)
-        known = np.where(sure, rounded, 0.0).astype(np.int64)
-        return settled(drawn, known, ~sure).ravel() * fair_signs(many * w)
+        unsure = np.flatnonzero(~sure.all(axis=1))
+        finer = settled(drawn.taken(unsure))
+        known: Draws = np.where(sure, rounded, 0.0).astype(np.int64)
+        if finer.dtype == object:
+            known = known.astype(object)
+        known[unsure] = finer
+        return known.ravel() * fair_signs(many * w)
 
 
 def _squares(words: NDArray[np.uint64], more: Floats) -> tuple[Floats, Floats]:
