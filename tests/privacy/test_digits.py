@@ -45,6 +45,20 @@ def test_digits_that_are_drawn_for_all_are_those_that_each_one_has() -> None:
         assert drawn.of(old, 4) >> 128 == drawn.of(old, 2)
 
 
+def test_numbers_are_divided_with_their_digits() -> None:
+    drawn = normals(30)
+    deep = [drawn.of(place, 3 if place % 7 == 0 else 1) for place in range(30)]
+    before, rest = drawn.divided(15)
+    assert len(before.first) == 15 and len(rest.first) == 15
+    parts = [
+        part.of(i, 3 if place % 7 == 0 else 1)
+        for place, (part, i) in enumerate(
+            [*((before, i) for i in range(15)), *((rest, i) for i in range(15))]
+        )
+    ]
+    assert parts == deep
+
+
 def test_uniform_numbers_are_as_many_in_each_tenth() -> None:
     """n = 100,000: 7 deviations, a false alarm in 10^10."""
     counts = np.bincount((10 * Numbers.uniform(100_000).floats).astype(int), minlength=11)

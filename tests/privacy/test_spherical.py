@@ -16,7 +16,7 @@ import pytest
 from sulq.errors import QueryError
 from sulq.privacy import spherical
 from sulq.privacy.digits import Numbers
-from sulq.privacy.settled import FineVector, Vectors, in_pairs
+from sulq.privacy.settled import FineSpread, Spreads, drawn, in_pairs
 from sulq.privacy.spherical import SphericalLaplace, quantile_of, tail_of
 from sulq.privacy.vector_noise import rate
 from tests.effort import either
@@ -95,20 +95,19 @@ def number(digits: Numbers, place: int) -> Fraction:
     return Fraction(digits.of(place, 4), 2**256)
 
 
-def exact_square(vectors: Vectors, row: int) -> Decimal:
+def exact_square(spreads: Spreads, row: int) -> Decimal:
     """V, from logarithms in decimal arithmetic."""
-    w, many = vectors.width, vectors.many
     square = Decimal(0)
-    if w % 2 == 0:
-        square = exactly(number(vectors.sizes, many * w + row) ** 2)
-    for place in range(row, len(vectors.chances.first), many):
-        square -= 2 * exactly(number(vectors.chances, place)).ln()
+    if len(spreads.sizes.first):
+        square = exactly(number(spreads.sizes, row) ** 2)
+    for place in range(row, len(spreads.chances.first), spreads.many):
+        square -= 2 * exactly(number(spreads.chances, place)).ln()
     return square
 
 
-def none_sure(vectors: Vectors) -> tuple[Any, Any]:
-    shape = vectors.many, vectors.width
-    return np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
+def none_sure(sizes: Numbers, *_: object) -> tuple[Any, Any]:
+    many = len(sizes.first)
+    return np.zeros(many, np.int64), np.zeros(many, np.bool_)
 
 
 ALL = (
@@ -131,26 +130,26 @@ def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
 ) -> None:
     """The same random digits, settled in three ways, and worked out from many more digits."""
     noise = SphericalLaplace(scale, width)
-    drawn = Vectors.drawn(20, width, noise.scale)
-    drawn.sizes.draw_second()
-    drawn.chances.draw_second()
-    monkeypatch.setattr(Vectors, "drawn", lambda *_: drawn)
+    sizes, spreads = drawn(20, width, noise.scale)
+    for numbers in (sizes, spreads.sizes, spreads.chances):
+        numbers.draw_second()
+    monkeypatch.setattr(spherical, "drawn", lambda *_: (sizes, spreads))
     fast = np.abs(noise.sample(20 * width))
     monkeypatch.setattr(spherical, "RELATIVE", 1e9)
     assert (np.abs(noise.sample(20 * width)) == fast).all()
     monkeypatch.setattr("sulq.privacy.settled.in_pairs", none_sure)
     assert (np.abs(noise.sample(20 * width)) == fast).all()
     for row in range(3):
-        root = exact_square(drawn, row).sqrt()
+        root = exact_square(spreads, row).sqrt()
         for column in range(width):
-            y = root * exactly(noise.scale * number(drawn.sizes, row * width + column))
+            y = root * exactly(noise.scale * number(sizes, row * width + column))
             assert int(fast[row * width + column]) == math.floor(Fraction(y) + Fraction(1, 2))
 
 
-def made_of(chances: list[int], width: int) -> Vectors:
-    """One vector, with the first 64 digits of its uniform numbers."""
+def made_of(chances: list[int]) -> Spreads:
+    """Of one vector, with the first 64 digits of its uniform numbers."""
     digits = Numbers(np.zeros(len(chances), np.int64), np.array(chances, np.uint64))
-    return replace(Vectors.drawn(1, width, Fraction(1)), chances=digits)
+    return Spreads(digits, Numbers.uniform(0), 1, Fraction(1))
 
 
 SMALL, LARGE = 2**48 + 1, 2**64 - 1
@@ -194,7 +193,7 @@ def test_floats_are_not_sure_of_numbers_near_zero() -> None:
 @pytest.mark.parametrize("chances", [*CHANCES, [1], [2, 5, 2**20], [1] * 40], ids=str)
 def test_whole_numbers_lie_around_the_logarithms(chances: list[int]) -> None:
     """Whatever digits follow, and hardly further apart than that."""
-    low, high = FineVector(made_of(chances, 2 * len(chances) - 1), 0)._from_chances(1)
+    low, high = FineSpread(made_of(chances), 0)._from_chances(1)
     ends = [sum(exactly(Fraction(m + d, 2**64)).ln() for m in chances) for d in (1, 0)]
     least, most = (-2 * Fraction(end) * 2**128 for end in ends)
     assert low <= max(least, 0) and most <= high
@@ -203,10 +202,10 @@ def test_whole_numbers_lie_around_the_logarithms(chances: list[int]) -> None:
 
 
 def test_of_a_number_below_all_digits_seen_more_are_drawn() -> None:
-    vectors = made_of([0, 2**63], 3)
-    low, high = FineVector(vectors, 0)._from_chances(1)
+    spreads = made_of([0, 2**63])
+    low, high = FineSpread(spreads, 0)._from_chances(1)
     assert 2 * 65 * math.log(2) < low / 2**128 <= high / 2**128 < 400
-    chance = vectors.chances.of(0, 2)
+    chance = spreads.chances.of(0, 2)
     assert 0 < chance < 2**64
     exact = -2 * (exactly(Fraction(chance, 2**128)).ln() - Decimal(2).ln())
     assert math.isclose(low / 2**128, exact, rel_tol=1e-12)
@@ -217,19 +216,19 @@ def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) ->
     """The scale is such that a coordinate is the middle of two numbers, if the next digit is the last that is
     not 0."""
     settled = 0
-    for drawn in (Vectors.drawn(1, 1, Fraction(1)) for _ in range(200)):
-        drawn.sizes.draw_second()
-        drawn.chances.draw_second()
-        size, chance = drawn.sizes.of(0, 2), drawn.chances.of(0, 2)
+    for sizes, spreads in (drawn(1, 1, Fraction(1)) for _ in range(200)):
+        sizes.draw_second()
+        spreads.chances.draw_second()
+        size, chance = sizes.of(0, 2), spreads.chances.of(0, 2)
         middle = -2 * exactly(Fraction(2 * chance + 1, 2**129)).ln()
         root = Fraction(middle.sqrt())
         for moved in (Fraction(0), Fraction(1, 2), Fraction(-1, 2)):
             scale = (steps + Fraction(1, 2) + moved) * (1 << 129) / ((2 * size + 1) * root)
             if scale < Fraction(1, 2**40):
                 continue
-            vectors = replace(drawn, scale=scale)
-            [[found]], [[sure]] = in_pairs(vectors)
-            number = FineVector(vectors, 0).number(0)
+            scaled = replace(spreads, scale=scale)
+            [found], [sure] = in_pairs(sizes, scaled, np.zeros(1, np.intp))
+            number = FineSpread(scaled, 0).times(sizes, 0)
             if moved:
                 settled += sure
                 assert not sure or found == number

@@ -70,6 +70,16 @@ class Numbers:
         second = None if self.second is None else self.second.take(places)
         return Numbers(self.whole.take(places), self.first.take(places), more, second)
 
+    def divided(self, at: int) -> tuple[Numbers, Numbers]:
+        """The numbers before a place, and those from there on."""
+        more: tuple[dict[int, int], dict[int, int]] = {}, {}
+        for place, digits in self.more.items():
+            more[place >= at][place - at if place >= at else place] = digits
+        first, rest = slice(None, at), slice(at, None)
+        return Numbers(self.whole[first], self.first[first], more[0]), Numbers(
+            self.whole[rest], self.first[rest], more[1]
+        )
+
     def draw_second(self) -> None:
         """Draw the 64 digits after the first ones, for all: one by one takes longer where many are needed."""
         if self.second is None:

@@ -24,98 +24,111 @@ _FACTORS = 16
 
 
 @dataclass(frozen=True)
-class Vectors:
-    """What so many vectors of noise are made of.
+class Spreads:
+    """s·√V of so many vectors.
 
     Args:
-        sizes: the sizes of normal numbers: w for each vector, one vector after the other, and for an even w
-            one more for each.
         chances: uniform numbers, ⌊(w + 1)/2⌋ rows of one for each vector.
+        sizes: of normal numbers, one for each vector if w is even, or none.
         many: how many vectors.
-        width: w.
         scale: s.
     """
 
-    sizes: Numbers
     chances: Numbers
+    sizes: Numbers
     many: int
-    width: int
     scale: Fraction
 
-    @classmethod
-    def drawn(cls, many: int, width: int, scale: Fraction) -> Vectors:
-        """So many independent ones."""
-        pairs, odd = divmod(width + 1, 2)
-        return cls(normals(many * (width + odd)), Numbers.uniform(many * pairs), many, width, scale)
+    def taken(self, rows: NDArray[np.intp]) -> Spreads:
+        """Those of some vectors, in order."""
+        chances = (np.arange(0, len(self.chances.first), self.many)[:, np.newaxis] + rows).ravel()
+        sizes = self.sizes.taken(rows) if len(self.sizes.first) else self.sizes
+        return Spreads(self.chances.taken(chances), sizes, len(rows), self.scale)
 
-    def taken(self, rows: NDArray[np.intp]) -> Vectors:
-        """Some of the vectors, in order."""
-        w, many = self.width, self.many
-        sizes = (rows[:, np.newaxis] * w + np.arange(w)).ravel()
-        if w % 2 == 0:
-            sizes = np.concatenate([sizes, many * w + rows])
-        chances = (np.arange(0, len(self.chances.first), many)[:, np.newaxis] + rows).ravel()
-        return Vectors(self.sizes.taken(sizes), self.chances.taken(chances), len(rows), w, self.scale)
+    def in_pairs(self) -> tuple[Pair, Floats]:
+        """All of them, and by which part they may be off beside 2^-100; infinity if nothing is known of one.
 
-
-def settled(vectors: Vectors) -> NDArray[np.int64] | NDArray[np.object_]:
-    """The noise without its signs, a row for each vector."""
-    vectors.sizes.draw_second()
-    vectors.chances.draw_second()
-    steps, sure = in_pairs(vectors)
-    if sure.all():
-        return steps
-    exact = steps.astype(object)
-    for row in np.flatnonzero(~sure.all(axis=1)).tolist():
-        vector = FineVector(vectors, row)
-        for column in np.flatnonzero(~sure[row]).tolist():
-            exact[row, column] = vector.number(column)
-    return exact
+        U is known but for 2^-105, and so ln U but for 2^-105/U, and U is at least its first 64 digits. V is
+        −2 times the logarithm of a product of k such numbers: products, the logarithm and a square lose less
+        than 2^-98·(k + 1) of it, and less than a part 2^-101. Of √V that is no larger a part than of V.
+        """
+        first = self.chances.first.reshape(-1, self.many)
+        sure = (first >= 2**11).all(axis=0)
+        high, low = (np.where(sure, part.reshape(-1, self.many), 0.5) for part in _known(self.chances))
+        product, powers = _product((high, low))
+        high, low = plus(logarithm(product), times((powers, np.zeros(self.many)), ln_2()))
+        squares = -2 * high, -2 * low
+        if len(self.sizes.first):
+            size = _known(self.sizes)
+            squares = plus(squares, times(size, size))
+        sure &= squares[0] > 2.0**-40
+        squares = np.where(sure, squares[0], 1.0), np.where(sure, squares[1], 0.0)
+        unknown = 2.0**-40 * np.sum(1 / np.maximum(first, 1), axis=0) + 2.0**-98 * (len(first) + 1)
+        return times(root(squares), pair_of(self.scale)), np.where(sure, unknown / squares[0], np.inf)
 
 
-def in_pairs(vectors: Vectors) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
-    """⌊s·√V·|N| + 1/2⌋ in pairs of floats, and whether it is sure: a row for each vector.
+def drawn(many: int, width: int, scale: Fraction) -> tuple[Numbers, Spreads]:
+    """What so many vectors of noise are made of: the sizes of w normal numbers for each, and s·√V."""
+    pairs, odd = divmod(width + 1, 2)
+    sizes, more = normals(many * (width + odd)).divided(many * width)
+    return sizes, Spreads(Numbers.uniform(many * pairs), more, many, scale)
+
+
+def settled(
+    sizes: Numbers, spreads: Spreads, steps: NDArray[np.int64], unsure: NDArray[np.bool_]
+) -> NDArray[np.int64] | NDArray[np.object_]:
+    """The noise without its signs, a row for each vector.
+
+    Args:
+        sizes: |N|, of one vector after the other.
+        spreads: s·√V of each.
+        steps: what is sure already.
+        unsure: where nothing is.
+    """
+    some = unsure.any(axis=1)
+    spreads = spreads.taken(np.flatnonzero(some))
+    places = np.flatnonzero(unsure)
+    rows = (np.cumsum(some) - 1)[places // unsure.shape[1]]
+    sizes = sizes.taken(places)
+    for numbers in (sizes, spreads.sizes, spreads.chances):
+        numbers.draw_second()
+    finer, is_sure = in_pairs(sizes, spreads, rows)
+    left = np.flatnonzero(~is_sure).tolist()
+    if left:
+        finer = finer.astype(object)
+        fine = {row: FineSpread(spreads, row) for row in set(rows[left].tolist())}
+        finer[left] = [fine[rows[i]].times(sizes, i) for i in left]
+    result = steps.astype(object) if finer.dtype == object else steps
+    result[unsure] = finer
+    return result
+
+
+def in_pairs(
+    sizes: Numbers, spreads: Spreads, rows: NDArray[np.intp]
+) -> tuple[NDArray[np.int64] | NDArray[np.object_], NDArray[np.bool_]]:
+    """⌊s·√V·|N| + 1/2⌋ in pairs of floats, and whether it is sure.
 
     Of |N|, the scale, a root and two products less than a part 2^-100 is lost, and of |N| less than 2^-116.
     What is rounded of parts of a step is below 2^-50 of it.
+
+    Args:
+        sizes: |N| of each.
+        spreads: s·√V of vectors.
+        rows: of which vector a number is.
     """
-    w, many = vectors.width, vectors.many
-    (high, low), unknown = _spreads(vectors)
-    size, rest = (part[: many * w].reshape(many, w) for part in _known(vectors.sizes))
-    product, more = times((high[:, np.newaxis], low[:, np.newaxis]), (size, rest))
+    spread, unknown = spreads.in_pairs()
+    high, low, unknown = (part[rows] for part in (*spread, unknown))
+    product, more = times((high, low), _known(sizes))
     below = np.floor(product)
     part = (product - below) + more
     step = np.floor(part + 0.5)
-    off = product * (unknown + 2.0**-98)[:, np.newaxis] + high[:, np.newaxis] * 2.0**-101 + 2.0**-40
+    off = product * (unknown + 2.0**-98) + high * 2.0**-101 + 2.0**-40
     sure = np.abs(part - step) < 0.5 - off
     below, step = np.where(sure, below, 0.0), np.where(sure, step, 0.0)
     if below.max(initial=0) < 2.0**62:
         return below.astype(np.int64) + step.astype(np.int64), sure
-    wide = [int(one) + int(other) for one, other in zip(below.flat, step.flat, strict=True)]
-    return np.array(wide, dtype=object).reshape(many, w), sure
-
-
-def _spreads(vectors: Vectors) -> tuple[Pair, Floats]:
-    """s·√V of each vector, and by which part it may be off beside 2^-100; infinity if nothing is known of it.
-
-    U is known but for 2^-105, and so ln U but for 2^-105/U, and U is at least its first 64 digits. V is −2
-    times the logarithm of a product of k such numbers: products, the logarithm and a square lose less than
-    2^-98·(k + 1) of it, and less than a part 2^-101. Of √V that is no larger a part than of V.
-    """
-    w, many = vectors.width, vectors.many
-    first = vectors.chances.first.reshape(-1, many)
-    sure = (first >= 2**11).all(axis=0)
-    high, low = (np.where(sure, part.reshape(-1, many), 0.5) for part in _known(vectors.chances))
-    product, powers = _product((high, low))
-    high, low = plus(logarithm(product), times((powers, np.zeros(many)), ln_2()))
-    squares = -2 * high, -2 * low
-    if w % 2 == 0:
-        high, low = (part[many * w :] for part in _known(vectors.sizes))
-        squares = plus(squares, times((high, low), (high, low)))
-    sure &= squares[0] > 2.0**-40
-    squares = np.where(sure, squares[0], 1.0), np.where(sure, squares[1], 0.0)
-    unknown = 2.0**-40 * np.sum(1 / np.maximum(first, 1), axis=0) + 2.0**-98 * (len(first) + 1)
-    return times(root(squares), pair_of(vectors.scale)), np.where(sure, unknown / squares[0], np.inf)
+    wide = [int(one) + int(other) for one, other in zip(below.tolist(), step.tolist(), strict=True)]
+    return np.array(wide, dtype=object), sure
 
 
 def _known(numbers: Numbers) -> Pair:
@@ -143,19 +156,19 @@ def _product(factors: Pair) -> tuple[Pair, Floats]:
         high, low = (np.concatenate(parts) for parts in zip(both, rest, strict=True))
 
 
-class FineVector:
-    """One vector in whole numbers: digits are drawn until a coordinate is settled."""
+class FineSpread:
+    """s·√V of one vector in whole numbers."""
 
-    def __init__(self, vectors: Vectors, row: int) -> None:
-        self.vectors, self.row = vectors, row
+    def __init__(self, spreads: Spreads, row: int) -> None:
+        self.spreads, self.row = spreads, row
         self.squares: dict[int, tuple[int, int]] = {}
         """Between which whole numbers 4·s²·V lies, times 4^(64·words), by the number of words."""
 
-    def number(self, column: int) -> int:
-        """⌊s·√V·|N| + 1/2⌋."""
-        words = 1
+    def times(self, sizes: Numbers, place: int) -> int:
+        """⌊s·√V·|N| + 1/2⌋ for one of the sizes |N|: digits are drawn until it is settled."""
+        words = 2
         while True:
-            size = self.vectors.sizes.of(self.row * self.vectors.width + column, words)
+            size = sizes.of(place, words)
             ends = zip((size, size + 1), self._squares(words), strict=True)
             # ⌊2y⌋ for y = s·√V·|N|, and so ⌊y + 1/2⌋ = ⌊(⌊2y⌋ + 1)/2⌋.
             low, high = ((math.isqrt(one**2 * square >> 4 * WORD * words) + 1) // 2 for one, square in ends)
@@ -165,10 +178,10 @@ class FineVector:
 
     def _squares(self, words: int) -> tuple[int, int]:
         if words not in self.squares:
-            many, width, scale = self.vectors.many, self.vectors.width, self.vectors.scale
+            scale = self.spreads.scale
             low, high = self._from_chances(words)
-            if width % 2 == 0:
-                size = self.vectors.sizes.of(many * width + self.row, words)
+            if len(self.spreads.sizes.first):
+                size = self.spreads.sizes.of(self.row, words)
                 low, high = low + size**2, high + (size + 1) ** 2
             over, under = 4 * scale.numerator**2, scale.denominator**2
             self.squares[words] = low * over // under, -(-high * over // under)
@@ -180,8 +193,8 @@ class FineVector:
         If m ≤ 2^d·U < m + 1, ln U is between ln m − d·ln 2 and 1/m more. Of numbers that begin with so many
         zeros that m = 0, more digits are drawn.
         """
-        column, seen = slice(self.row, None, self.vectors.many), words
-        while 0 in (chances := self.vectors.chances.several(column, seen)):
+        column, seen = slice(self.row, None, self.spreads.many), words
+        while 0 in (chances := self.spreads.chances.several(column, seen)):
             seen += 1
         bits = WORD * words + WORD // 2
         logs = [log(math.prod(chances[at : at + _FACTORS]), bits) for at in range(0, len(chances), _FACTORS)]

@@ -39,7 +39,7 @@ from sulq.privacy.coins import fair_signs
 from sulq.privacy.digits import WORD
 from sulq.privacy.noise import Draws
 from sulq.privacy.ranges import HIGHEST, LOWEST, checked_beta, checked_sensitivity, in_range
-from sulq.privacy.settled import Vectors, settled
+from sulq.privacy.settled import drawn, settled
 
 Floats = NDArray[np.float64]
 
@@ -126,23 +126,19 @@ class SphericalLaplace:
         N is off by less than 2^-52 of itself and 2^-64. The scale, the root and two products are rounded,
         each by 2^-53 of itself at most. That is less than 2^-50 of a coordinate, beside what √V is off by.
         """
-        w, drawn = self.width, Vectors.drawn(many, self.width, self.scale)
-        sizes = drawn.sizes.floats
-        squares, off = _squares(drawn.chances.first.reshape(-1, many), sizes[many * w :])
+        w = self.width
+        numbers, spreads = drawn(many, w, self.scale)
+        sizes = numbers.floats.reshape(many, w)
+        squares, off = _squares(spreads.chances.first.reshape(-1, many), spreads.sizes.floats)
         spread = float(self.scale) * np.sqrt(squares)
-        product = spread[:, np.newaxis] * sizes[: many * w].reshape(many, w)
+        product = spread[:, np.newaxis] * sizes
         rounded = np.rint(product)
         room = np.where(off < 1, 0.5 - spread * ABSOLUTE, 0.0)
         sure = np.abs(product - rounded) < room[:, np.newaxis] - product * (RELATIVE + off)[:, np.newaxis]
         if sure.all():
             return rounded.astype(np.int64).ravel() * fair_signs(many * w)
-        unsure = np.flatnonzero(~sure.all(axis=1))
-        finer = settled(drawn.taken(unsure))
-        known: Draws = np.where(sure, rounded, 0.0).astype(np.int64)
-        if finer.dtype == object:
-            known = known.astype(object)
-        known[unsure] = finer
-        return known.ravel() * fair_signs(many * w)
+        known = np.where(sure, rounded, 0.0).astype(np.int64)
+        return settled(numbers, spreads, known, ~sure).ravel() * fair_signs(many * w)
 
 
 def _squares(words: NDArray[np.uint64], more: Floats) -> tuple[Floats, Floats]:
