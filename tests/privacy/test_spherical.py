@@ -128,7 +128,7 @@ ALL = (
 def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
     scale: Fraction, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same random digits, settled in three ways, and worked out from many more digits."""
+    """The same random digits, settled in all ways, and worked out from many more digits."""
     noise = SphericalLaplace(scale, width)
     sizes, spreads = drawn(20, width, noise.scale)
     for numbers in (sizes, spreads.sizes, spreads.chances):
@@ -137,6 +137,9 @@ def test_floats_and_pairs_of_them_and_whole_numbers_settle_the_same(
     fast = np.abs(noise.sample(20 * width))
     monkeypatch.setattr(spherical, "RELATIVE", 1e9)
     assert (np.abs(noise.sample(20 * width)) == fast).all()
+    for few in (0, 10**6):
+        monkeypatch.setattr("sulq.privacy.settled._FEW", few)
+        assert (np.abs(noise.sample(20 * width)) == fast).all()
     monkeypatch.setattr("sulq.privacy.settled.in_pairs", none_sure)
     assert (np.abs(noise.sample(20 * width)) == fast).all()
     for row in range(3):
@@ -212,9 +215,13 @@ def test_of_a_number_below_all_digits_seen_more_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 7, 2**30, 2**45 + 1, 2**61, 2**80])
-def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(steps: int) -> None:
+@pytest.mark.parametrize("few", [0, 10**6])
+def test_pairs_of_floats_are_not_sure_where_digits_to_come_decide(
+    few: int, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The scale is such that a coordinate is the middle of two numbers, if the next digit is the last that is
     not 0."""
+    monkeypatch.setattr("sulq.privacy.settled._FEW", few)
     settled = 0
     for sizes, spreads in (drawn(1, 1, Fraction(1)) for _ in range(200)):
         sizes.draw_second()

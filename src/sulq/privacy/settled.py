@@ -21,6 +21,8 @@ from sulq.privacy.pairs_of_floats import Floats, Pair, added, ln_2, logarithm, p
 
 _FACTORS = 16
 """So many numbers are multiplied before a logarithm is taken."""
+_EACH, _FEW = 30, 600
+"""Few vectors of few numbers are faster one by one: each counts as so many numbers more."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,14 @@ class Spreads:
         return Spreads(self.chances.taken(chances), sizes, len(rows), self.scale)
 
     def in_pairs(self) -> tuple[Pair, Floats]:
-        """All of them, and by which part they may be off beside 2^-100; infinity if nothing is known of one.
+        """All of them, and by which part they may be off beside 2^-100; infinity where nothing is known."""
+        if _EACH * self.many + len(self.chances.first) < _FEW:
+            high, low, unknown = np.array([FineSpread(self, row).pair for row in range(self.many)]).T
+            return (high, low), unknown
+        return self._at_once()
+
+    def _at_once(self) -> tuple[Pair, Floats]:
+        """The same, by pairs of floats from the beginning on.
 
         U is known but for 2^-105, and so ln U but for 2^-105/U, and U is at least its first 64 digits. V is
         −2 times the logarithm of a product of k such numbers: products, the logarithm and a square lose less
@@ -163,6 +172,14 @@ class FineSpread:
         self.spreads, self.row = spreads, row
         self.squares: dict[int, tuple[int, int]] = {}
         """Between which whole numbers 4·s²·V lies, times 4^(64·words), by the number of words."""
+
+    @property
+    def pair(self) -> tuple[float, float, float]:
+        """It in 128 digits, as two floats, and by which part it may be more."""
+        low, high = (math.isqrt(square) for square in self._squares(2))
+        near, unit = float(low), 2.0 ** (-2 * WORD - 1)
+        part = (high + 1 - low) / low if low else math.inf
+        return near * unit, float(low - int(near)) * unit, part
 
     def times(self, sizes: Numbers, place: int) -> int:
         """⌊s·√V·|N| + 1/2⌋ for one of the sizes |N|: digits are drawn until it is settled."""
