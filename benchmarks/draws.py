@@ -56,7 +56,7 @@ def section() -> str:
                 "Noise for sums of vectors under pure ε, for each number; `before` is Laplace noise of the same width. The variance is that",
                 "for the same ε, where one person moves the vector by a unit of its 2-norm in any direction.",
                 "",
-                *table(["numbers of a vector", "in one call", *head[2:-1]], _vectors()),
+                *table(["numbers of a vector", "scale, steps", "in one call", *head[2:-1]], _vectors()),
                 "",
                 f"Whole learners in a crowd of {PEOPLE:,} people with 6 numbers, a label and a target, ε = {EPSILON}; medians of {3 * REPETITIONS} runs:",
                 "",
@@ -96,13 +96,14 @@ def _reports() -> list[list[object]]:
 def _vectors() -> list[list[object]]:
     lines: list[list[object]] = []
     for width in (2, 8, 64):
-        for size in (64, 64_000):
+        for scale, size in ((20, 64), (20, 64_000), (60, 64), (60, 64_000)):
             say("draws, vectors of", width)
-            before, now = DiscreteLaplace(10**6), SphericalLaplace(10**6 / rate(width), width)
+            before, now = DiscreteLaplace(2**scale), SphericalLaplace(2**scale / rate(width), width)
             times = _turns([partial(before.sample, size), partial(now.sample, size)])
             # The 1-norm of a unit vector may be √w, and a number of both is as wide if that is √((w + 1)/2).
             gain = width / ((width + 1) / 2)
-            lines.append([width, f"{size:,}", *_compared([each / size for each in times], gain)[:-1]])
+            ratios = _compared([each / size for each in times], gain)[:-1]
+            lines.append([width, f"2^{scale}", f"{size:,}", *ratios])
     return lines
 
 

@@ -16,8 +16,9 @@ from sulq.errors import QueryError
 
 _here = threading.local()
 
-_INTERRUPTING = [getattr(signal, name) for name in ("SIGINT", "SIGALRM") if hasattr(signal, name)]
-"""Signals whose handlers usually raise: Ctrl-C, and a time that is over."""
+_NAMES = ["INT", "TERM", "HUP", "QUIT", "BREAK", "ALRM", "VTALRM", "PROF", "USR1", "USR2"]
+_INTERRUPTING = [number for name in _NAMES if (number := getattr(signal, f"SIG{name}", None)) is not None]
+"""Signals whose handlers may raise: they ask a program to end, or say that a time is over."""
 
 
 def enter_row_function() -> None:
@@ -55,15 +56,15 @@ def row_functions() -> Iterator[list[BaseException]]:
     handlers = {
         each: handler for each in _INTERRUPTING if main and callable(handler := signal.getsignal(each))
     }
-    _here.inside = True
     try:
+        _here.inside = True
         for each, handler in handlers.items():
             signal.signal(each, _keeping(interruptions, handler))
         yield interruptions
     finally:
+        _here.inside = False
         for each, handler in handlers.items():
             signal.signal(each, handler)
-        _here.inside = False
     if interruptions:
         # Its traceback leads through the function, where a row is.
         interruptions[0].__context__ = None

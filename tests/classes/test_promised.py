@@ -219,3 +219,33 @@ def test_an_empty_table_is_answered_too() -> None:
     spread = sulq.promised(lambda rows: float(np.sum(rows["pay"])), ["pay"], **MEDIAN)
     [answer] = source.curator(epsilon=10**6).ask(sulq.Round([spread], share=1))
     assert abs(answer.value) < 1
+
+
+class Asking:
+    """What a function returns: to make a number or an array of it asks somebody."""
+
+    def __init__(self, ask: Any) -> None:
+        self.ask = ask
+
+    def __float__(self) -> float:
+        self.ask()
+        return 5.0
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        self.ask()
+        return np.full(10, 5.0)
+
+
+def test_what_a_function_returns_cannot_ask_questions_either() -> None:
+    curator, other = (people().curator(epsilon=1) for _ in range(2))
+    asking = Asking(lambda: other.ask(sulq.Round([sulq.count()], share="1/2")))
+    number = sulq.promised(lambda _: asking, ["pay"], sensitivity=1, low=0, high=10)
+    choice = sulq.promised_choice(lambda _: asking, ["age"], candidates=10, sensitivity=1, low=0, high=10)
+    curator.ask(sulq.Round([number, choice], share="1/2"))
+    assert other.ledger.spent == 0 and curator.ledger.spent == Fraction(1, 2)
+
+
+def test_a_range_beyond_all_floats_is_refused() -> None:
+    for make in (median, best):
+        with pytest.raises(sulq.QueryError, match="between -1e300 and 1e300"):
+            make(sensitivity=10**308, low=10**308, high=10**309)

@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sulq.errors import BudgetError, QueryError, SulqError
@@ -135,6 +136,55 @@ def test_a_handler_that_raises_nothing_disturbs_nothing() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(reports) == 2 and heard == [signal.SIGINT] * 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM])
+def test_what_a_handler_of_any_other_signal_raises_is_passed_on(number: signal.Signals) -> None:
+    def ends(*_: Any) -> None:
+        raise SystemExit("it is time")
+
+    def interrupted_by(_: Any) -> bool:
+        signal.raise_signal(number)
+        return True
+
+    before = signal.signal(number, ends)
+    try:
+        with pytest.raises(SystemExit, match="it is time"):
+            LocalRandomness([True], 1).ask(0, RandomizedResponse(1), interrupted_by)
+        assert signal.getsignal(number) is ends
+    finally:
+        signal.signal(number, before)
+
+
+def test_a_function_cannot_change_what_is_asked_of_others() -> None:
+    """The second report was paid with a thousandth, and by chance it is true as often as not: 2^-200."""
+    tiny, truth = RandomizedResponse("1/1000"), RandomizedResponse(40)
+    calls: list[Any] = []
+
+    def changing(_: Any) -> bool:
+        calls[1] = (1, truth, None)
+        return True
+
+    seconds = []
+    for _ in range(200):
+        calls[:] = [(0, tiny, changing), (1, tiny, None)]
+        seconds.append(LocalRandomness([True] * 2, 1).ask_at_once(calls)[1])
+    assert not all(seconds)
+
+
+def test_calls_may_come_one_by_one() -> None:
+    people = LocalRandomness([True] * 3, 1, interactive=False)
+    assert len(people.ask_at_once((i, RandomizedResponse(1), None) for i in range(3))) == 3
+    assert [people.spent(i) for i in range(3)] == [1.0] * 3
+
+
+def test_values_are_counted_and_not_looked_up_by_labels() -> None:
+    series = pd.Series([False, True, False, True])
+    people = LocalRandomness(series[series], 40)
+    assert [people.ask(i, RandomizedResponse(40)) for i in range(2)] == [True, True]
+    for values in ({0: True}, {True}, 5):
+        with pytest.raises(QueryError, match="takes a list or an array of people's values"):
+            LocalRandomness(values, 1)  # type: ignore[arg-type]
 
 
 def test_functions_run_in_any_thread() -> None:

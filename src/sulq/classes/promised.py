@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sulq.classes.promised_values import (
-    LARGEST_STEPS,
     TableFunction,
     called,
     check_columns,
     check_promise,
+    check_range,
     grid_step,
     moves_of,
-    number_of,
+    number_in,
     promise_form,
     table_of,
 )
@@ -74,10 +74,7 @@ class PromisedFunction(RowQuestion):
         check_promise(self.name, self.columns, self.function)
         make_rational(self, "sensitivity")
         make_rational(self, "weight")
-        if not self.low <= self.high or (self.high - self.low) / grid_step(self.sensitivity) > LARGEST_STEPS:
-            raise QueryError(
-                "a promised function has a range from low to high, of at most 2^40 sensitivities"
-            )
+        check_range("a promised function has", self.low, self.high, self.sensitivity)
 
     @property
     def form(self) -> dict[str, Any]:
@@ -97,9 +94,9 @@ class PromisedFunction(RowQuestion):
         self._noise(settled)  # what is out of its range is refused before anything is spent
 
     def look(self, rows: SeenRows, public: PublicFacts, settled: Settled | None) -> int:
-        value = number_of(called(self.function, table_of(rows, self.columns, public)), float(self.low))
-        clipped = min(max(Fraction(value), self.low), self.high)
-        steps = round(clipped / grid_step(self.sensitivity))
+        table = table_of(rows, self.columns, public)
+        value = called(self.function, table, number_in(self.low, self.high), self.low)
+        steps = round(value / grid_step(self.sensitivity))
         return steps if settled is None else steps + int(self._noise(settled).sample(1)[0])
 
     def answer(self, released: Any, public: PublicFacts, settled: Settled | None) -> Answer:
@@ -156,8 +153,7 @@ class PromisedChoice(RowQuestion):
         make_rational(self, "weight")
         if type(self.candidates) is not int or not 1 <= self.candidates <= 2**26:
             raise QueryError(f"there are from 1 to 2^26 candidates, not {self.candidates!r}")
-        if not self.low <= self.high or (self.high - self.low) / grid_step(self.sensitivity) > LARGEST_STEPS:
-            raise QueryError("promised scores have a range from low to high, of at most 2^40 sensitivities")
+        check_range("promised scores have", self.low, self.high, self.sensitivity)
 
     @property
     def form(self) -> dict[str, Any]:
@@ -178,10 +174,12 @@ class PromisedChoice(RowQuestion):
         return None
 
     def look(self, rows: SeenRows, public: PublicFacts, settled: Settled | None) -> int:
-        returned = called(self.scores, table_of(rows, self.columns, public))
-        lowest, scores = float(self.low), np.full(self.candidates, float(self.low))
-        with suppress(BaseException):
-            scores[:] = np.asarray(returned, dtype=np.float64).reshape(self.candidates)
+        def read(returned: Any) -> NDArray[np.float64]:
+            return np.array(returned, dtype=np.float64).reshape(self.candidates)
+
+        lowest = float(self.low)
+        table = table_of(rows, self.columns, public)
+        scores = called(self.scores, table, read, np.full(self.candidates, lowest))
         known = np.clip(np.where(np.isnan(scores), lowest, scores), lowest, float(self.high))
         # From the lowest score on: what counts is how far below the best one a score is.
         steps = np.array(

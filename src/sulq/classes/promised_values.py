@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from sulq.row_function_guard import enter_row_function
 from sulq.schema import Category
 from sulq.talk.row_questions import PublicFacts, SeenRows
 
+T = TypeVar("T")
 TableFunction = Callable[[Mapping[str, NDArray[Any]]], Any]
 STEPS = 20
 """A sensitivity has at least 2 to this power steps of the grid."""
 LARGEST_STEPS = 2**62
+LARGEST = 1e300
 BY_CALLER = "the caller's"
 
 
@@ -67,23 +69,40 @@ def table_of(rows: SeenRows, columns: Sequence[str], public: PublicFacts) -> dic
     return table
 
 
-def called(function: TableFunction, table: Mapping[str, NDArray[Any]]) -> Any:
-    """What the function returns, None where it raises. In its own thread no oracle answers it."""
+def called(
+    function: TableFunction, table: Mapping[str, NDArray[Any]], read: Callable[[Any], T], otherwise: T
+) -> T:
+    """What is read of what the function returns, or `otherwise` where anything is raised.
 
-    def sheltered() -> Any:
+    All of it runs in a thread of its own, where no oracle answers it: what a function returns may have
+    methods of its own, and reading it calls them.
+    """
+
+    def sheltered() -> T:
         enter_row_function()
         with suppress(BaseException), np.errstate(all="ignore"):
-            return function(table)
-        return None
+            return read(function(table))
+        return otherwise
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(sheltered).result()
 
 
-def number_of(value: Any, otherwise: float) -> float:
-    """A finite number, or what stands for anything else."""
-    with suppress(BaseException):
+def number_in(low: Fraction, high: Fraction) -> Callable[[Any], Fraction]:
+    """Reads a number, and brings it into a range; what is no number is the lowest."""
+
+    def read(value: Any) -> Fraction:
         number = float(value)
-        if not math.isnan(number):
-            return min(max(number, -1e300), 1e300)
-    return otherwise
+        if math.isnan(number):
+            return low
+        return min(max(Fraction(min(max(number, -LARGEST), LARGEST)), low), high)
+
+    return read
+
+
+def check_range(what: str, low: Fraction, high: Fraction, sensitivity: Fraction) -> None:
+    """Refuse a range that is none, or for which there are no floats or steps."""
+    if not -LARGEST <= low <= high <= LARGEST or (high - low) / grid_step(sensitivity) > LARGEST_STEPS:
+        raise QueryError(
+            f"{what} a range from low to high, of at most 2^40 sensitivities and between -1e300 and 1e300"
+        )

@@ -103,7 +103,7 @@ class Learner(ABC, Generic[H]):
         reply: Any = None
         while True:
             try:
-                with one_thread():
+                with one_thread:
                     step = steps.send(reply)
             except StopIteration as done:
                 hypothesis: H = done.value
@@ -124,7 +124,7 @@ class Learner(ABC, Generic[H]):
         reply: Any = None
         while True:
             try:
-                with one_thread():
+                with one_thread:
                     step = steps.send(reply)
             except StopIteration as done:
                 hypothesis: H = done.value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -65,7 +65,10 @@ class LocalRandomness:
     def __init__(
         self, values: Sequence[Any] | np.ndarray[Any, Any], epsilon: Numeric, interactive: bool = True
     ) -> None:
-        self._values = values
+        # A Series would take a number for a label: of a filtered one, for another person's.
+        self._values = values.to_numpy() if hasattr(values, "to_numpy") else values
+        if isinstance(values, Mapping) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
+            raise QueryError(f"an LR oracle takes a list or an array of people's values, not {shown(values)}")
         self._interactive = truth("interactive", interactive)
         self._calls = 0
         self._epsilon = rational("epsilon", epsilon)
@@ -108,6 +111,7 @@ class LocalRandomness:
         """
         check_process(self._process, "an LR oracle", "make it in the process that asks")
         refuse_row_functions()
+        calls = list(calls)  # no function knows of this list, and it is gone through several times
         blanks = [_blank(randomizer) for _, randomizer, _ in calls]  # what nobody can report by is refused
         with self._lock:
             if self._calls and not self._interactive:
@@ -126,7 +130,7 @@ class LocalRandomness:
 
         with np.errstate(all="ignore"):
             if all(of is None for _, _, of in calls):
-                return list(map(report, calls, blanks))
+                return [report(call, blank) for call, blank in zip(calls, blanks, strict=True)]
             with row_functions() as interruptions:
                 pairs = zip(calls, blanks, strict=True)
                 return [report(call, blank) for call, blank in pairs if not interruptions]
@@ -155,7 +159,8 @@ def charged(used: Used, randomizer: Randomizer, epsilon: Fraction) -> Used:
     return _together(used, more, epsilon)
 
 
-@lru_cache(maxsize=4096)
+# What one person spends in very many reports are very long fractions.
+@lru_cache(maxsize=64)
 def _together(used: Used, more: Used, epsilon: Fraction) -> Used:
     after = used[0] * more[0], used[1] + more[1]
     if not at_most_power(after[0], epsilon - after[1]):

@@ -6,8 +6,9 @@ each other keep the processors that they wait for.
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -17,13 +18,44 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def one_thread() -> AbstractContextManager[Any]:
+class OneThread:
     """Within this, NumPy's matrices are worked on by one thread.
 
-    >>> with one_thread():
+    Who comes first sets that, for the whole process, and who leaves last takes it back.
+
+    >>> with one_thread:
     ...     pass
     """
-    return _libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                threads = [(library, library.num_threads) for library in _libraries()]
+                self._before = [(library, number) for library, number in threads if number != 1]
+                for library, _ in self._before:
+                    library.set_num_threads(1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                for library, number in self._before:
+                    library.set_num_threads(number)
+
+    def forked(self) -> None:
+        """In a child process, of whose parent other threads were inside."""
+        self._lock = threading.Lock()
+
+
+one_thread = OneThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=one_thread.forked)
 
 
 def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
@@ -38,13 +70,13 @@ def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def alone(*args: P.args, **settings: P.kwargs) -> R:
-        with one_thread():
+        with one_thread:
             return function(*args, **settings)
 
     return alone
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def _libraries() -> list[Any]:
     """What NumPy has loaded: to look it up takes a while."""
-    return ThreadpoolController()
+    return [each for each in ThreadpoolController().lib_controllers if each.user_api == "blas"]

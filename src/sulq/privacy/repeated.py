@@ -30,6 +30,8 @@ from sulq.privacy.spherical import SphericalLaplace
 MOST = 2**60
 BLOCK = 2**20
 """So many draws are added up at a time."""
+_FAR = Fraction(10**9)
+"""A distance of so many times the noise is as good as any: the chance to be further off is no float."""
 ROUNDING = 1 + 1e-9
 """More than what floats lose here."""
 
@@ -120,9 +122,9 @@ def repetitions(noise: Noise, distance: Fraction, beta: float | Fraction) -> int
     371
     """
     if isinstance(noise, DiscreteGaussian):
-        exponent = float(distance**2 / (2 * noise.variance))
+        exponent = float(min(distance**2 / (2 * noise.variance), _FAR))
     else:
-        exponent = laplace_exponent(float(distance / noise.scale))
+        exponent = laplace_exponent(float(min(distance / noise.scale, _FAR)))
     wanted = math.log(2 / beta) * ROUNDING**4
     if not exponent > wanted / MOST:
         raise QueryError("this tolerance takes too many repetitions: allow a larger one")

@@ -156,6 +156,10 @@ class Node(ABC):
 
     def leaves(self) -> dict[str, Leaf]:
         """The encoded columns the expression looks at, by key."""
+        return dict(self._leaves)
+
+    @cached_property
+    def _leaves(self) -> dict[str, Leaf]:
         return {key: leaf for child in children(self) for key, leaf in child.leaves().items()}
 
     def given(self, **values: Operand) -> Node:

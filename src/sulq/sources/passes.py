@@ -91,7 +91,7 @@ def share_out(work: Callable[[Any, Any], None], own: Sequence[Any], tasks: Any) 
             raise
 
     # The blocks are small: BLAS with threads of its own would only get in the way of ours.
-    with one_thread(), ThreadPoolExecutor(len(own)) as pool:
+    with one_thread, ThreadPoolExecutor(len(own)) as pool:
         try:
             labours = [pool.submit(labour, mine) for mine in own]
             # Polars, once imported, keeps an interrupt from waking a thread that waits for long.
