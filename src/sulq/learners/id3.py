@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -130,6 +131,12 @@ class ID3(Learner[Tree]):
         largest = sorted(draft.sizes, reverse=True)
         nodes = [math.prod(largest[:level]) for level in range(len(self._levels(schema, draft).turns) + 1)]
         return labels * (sum(nodes[:-1]) * sum(draft.sizes) + nodes[-1])
+
+    def least_share(self, schema: Schema) -> Fraction | None:
+        """Of the paper's box, in which all queries get the same."""
+        draft = Draft(scope_of(schema), self.questions(schema))
+        gamma = self._gamma(schema, draft)
+        return None if gamma is None else self._box(schema, draft, gamma).price(len(draft.questions))
 
     def _gamma(self, schema: Schema, draft: Draft) -> float | None:
         """γ of the paper's box; None where the tree grows otherwise."""
