@@ -252,6 +252,52 @@ def test_a_plan_by_theorem_3_is_what_the_run_takes(paper: dict[str, Any], querie
         assert (curator.cost(round_) <= queries) == enough
 
 
+@pytest.mark.parametrize("paper", PAPERS, ids=NAMES)
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("queries", [40, 100, 1000])
+def test_the_papers_rows_are_enough_where_queries_have_a_beta_of_their_own(
+    paper: dict[str, Any], printed: bool, queries: int
+) -> None:
+    """The two rounds of masked parity have half of β each, and the first has more queries."""
+    learner = sulq.theory.MaskedParity(paper=printed)
+    schema = sulq.theory.masked_parity_schema(4)
+    planned = sulq.plan(learner, schema, confidence="0.9", epsilon=1, queries=queries, **paper)
+    assert planned.rows.paper is not None and planned.rows.tight is not None
+    assert planned.rows.tight <= planned.rows.paper <= 1.2 * planned.rows.tight
+    checked = sulq.plan(
+        learner, schema, confidence="0.9", epsilon=1, rows=int(planned.rows.paper), queries=queries, **paper
+    )
+    assert checked.confidence.tight == 0.9
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=NAMES)
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"epsilon": "1e-30"},
+        {"epsilon": "1e-300"},
+        {"epsilon": 1, "error": "1e-30"},
+        {"epsilon": 1, "error": "1e-250"},
+    ],
+    ids=str,
+)
+def test_a_plan_that_no_table_is_large_enough_for_is_refused(
+    paper: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    with pytest.raises(sulq.QueryError, match=r"takes more than 2\^50 rows"):
+        sulq.plan(sulq.Conjunction("y"), bits(16).schema, queries=200, **wanted, **paper)
+
+
+def test_a_plan_is_for_no_more_rows_than_a_curator_has() -> None:
+    schema = bits(16).schema
+    for paper in ({}, *({"queries": 200} | paper for paper in PAPERS)):
+        assert sulq.plan(sulq.Conjunction("y"), schema, rows=2**60, **paper).epsilon.tight == 0.0001
+        with pytest.raises(
+            sulq.QueryError, match="rows must be a whole number from 1 to 1152921504606846976"
+        ):
+            sulq.plan(sulq.Conjunction("y"), schema, rows=10**20, **paper)
+
+
 def test_a_plan_by_theorem_3_says_the_noise_and_what_would_do() -> None:
     schema = bits(16).schema
     learner = sulq.Conjunction("y")
