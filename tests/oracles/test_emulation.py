@@ -86,6 +86,21 @@ def test_the_mean_of_repeated_answers_is_as_close_as_stated(noise: Any) -> None:
     assert RepeatedNoise(noise, times).radius(0.2) > 4 * 0.9
 
 
+def test_a_round_takes_no_more_draws_than_end_in_minutes() -> None:
+    """A query may be repeated two billion times, and three such queries may not be asked at once."""
+    noise = DiscreteGaussian(Fraction(2) ** 100)
+    distance = Fraction(2) ** 50 * Fraction(math.sqrt(2 * math.log(2 / 0.1) / 2**31))
+    assert repetitions(noise, distance, 0.1) == pytest.approx(2**31, rel=1e-6)
+    with pytest.raises(sulq.QueryError, match="too many repetitions"):
+        repetitions(noise, distance / 2, 0.1)
+    curator = bits(1600).curator(epsilon=1, queries=10**8, calibration="sulq-laplace")
+    one = sulq.mean("x0", tolerance=5, beta="0.1")
+    assert 1.8e9 < curator.cost(sulq.Round([one])) < 2**31
+    with pytest.raises(sulq.QueryError, match="a round takes at most 4,294,967,296 repetitions"):
+        curator.ask(sulq.Round([one] * 3))
+    assert curator.spent == 0
+
+
 def test_a_tally_adds_up_exactly() -> None:
     """Draws far beyond 2^32 add up without a loss: in the tally of 10 the truth counts tenfold."""
     wide = RepeatedNoise(DiscreteLaplace(2**54), 10)
