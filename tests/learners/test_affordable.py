@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import sulq
 from sulq.learners.learner import Learner
 from tests.oracles.curators import people
 
+RNG = np.random.default_rng(11)
 col = sulq.col
 SPEND = sulq.Round([sulq.count(where=col("a"))], share="1/10")
 LEARNERS: list[Learner[Any]] = [
@@ -79,6 +81,28 @@ def test_a_crowd_is_not_asked_for_half_a_run(learner: Learner[Any]) -> None:
         learner.learn(crowd, "tree")
     except (sulq.BudgetError, sulq.QueryError):
         assert crowd.left == left
+
+
+@pytest.mark.parametrize("door", [lambda source: source.crowd(epsilon=8), lambda source: source.sample()])
+@pytest.mark.parametrize(
+    ("learner", "least"),
+    [
+        (sulq.ID3("y", pick="counts", gamma="0.01", depth=2), 24),
+        (sulq.KMeans(2, ["x0", "x1"]), 27),
+    ],
+)
+def test_nobody_is_asked_where_later_questions_would_be_put_to_nobody(
+    learner: Learner[Any], least: int, door: Callable[[sulq.Source], Any]
+) -> None:
+    """A tree of two levels on 5 attributes asks 2 + 10, 2 + 8 and 2 questions; a step of k-means gets 3/20."""
+    columns = {f"x{i}": RNG.random(least) < 0.5 for i in range(5)}
+    rows: dict[str, Any] = columns | {"y": columns["x0"]}
+    kinds = {name: sulq.Boolean() for name in rows}
+    few = door(sulq.open({name: cells[1:] for name, cells in rows.items()}, kinds))
+    with pytest.raises(sulq.QueryError, match=f"{least - 1} people are too few: this run takes {least}"):
+        learner.learn(few)
+    assert few.left == least - 1
+    learner.learn(door(sulq.open(rows, kinds)))
 
 
 def test_a_part_of_a_budget_counts_as_the_whole(tmp_path: Path) -> None:

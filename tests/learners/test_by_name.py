@@ -191,6 +191,75 @@ def test_id3_by_name_stops_at_gamma_times_the_noise() -> None:
         assert len(oracle.rounds) == rounds
 
 
+def many_attributes(count: int = 100, rows: int = 5000) -> sulq.Source:
+    """The first attribute tells the label in 95 % of the rows, the others nothing."""
+    rng = np.random.default_rng(1)
+    table: dict[str, Any] = {f"x{i}": rng.random(rows) < 0.5 for i in range(count)}
+    return bits(table | {"y": table["x0"] ^ (rng.random(rows) < 0.05)})
+
+
+@pytest.mark.parametrize("epsilon", [2, 10, 50, 250])
+def test_id3_by_name_keeps_its_delta_however_many_attributes_there_are(epsilon: float) -> None:
+    """The best question gains 0.71 bits a row: with ε = 250 it is found, and no other is ever asked."""
+    for _ in range(runs(20, 3)):
+        curator = many_attributes().curator(epsilon=epsilon)
+        tree = sulq.ID3("y", pick="counts", within=0.3, depth=1).learn(curator)
+        assert tree.gain_error <= 0.3
+        assert [question.key for question in tree.questions] in ([], [sulq.col("x0").key])
+        assert tree.questions or epsilon < 250
+
+
+def test_every_query_of_id3_by_name_gets_the_same_part_of_the_budget() -> None:
+    """2 + 2·100 at the root, 2 + 2·99 below it, and 2 for the leaves."""
+    oracle = Heard(many_attributes().curator(epsilon=10**4))
+    sulq.ID3("y", pick="counts", gamma="0.01", depth=2).learn(oracle)
+    assert {each.share / len(each.queries) for each in oracle.rounds if each.share} == {Fraction(1, 404)}
+    assert 0 <= oracle.oracle.remaining < 1e-9
+
+
+def test_id3_by_name_splits_no_node_that_is_too_small_for_the_noise_of_its_tables() -> None:
+    """At the root N_T is exact, and N_j has half the noise of what line 4 asks for."""
+    source = bits({"a": RNG.random(1000) < 0.5, "y": RNG.random(1000) < 0.5})
+    first = Heard(source.curator(epsilon=1))
+    sulq.ID3("y", pick="counts", gamma=10**6).learn(first)
+    [labels] = first.oracle.ask(first.rounds[0])[1:]
+    off = float(labels.deviation) * math.sqrt(math.log(2 * 2 / 0.05))
+    for part, rounds, ends in ((1.1, 1, 1), (0.7, 2, 1), (0.4, 3, 2)):
+        oracle = Heard(source.curator(epsilon=1))
+        tree = sulq.ID3("y", pick="counts", gamma=part * 1000 / off).learn(oracle)
+        assert (len(oracle.rounds), len(tree.ends)) == (rounds, ends)
+
+
+def most_by_recursion(sizes: tuple[int, ...], labels: int, depth: int) -> int:
+    """The numbers of a node and all below it, if every node asks what takes most."""
+    here = 1 + labels
+    if not depth or not sizes:
+        return here
+    below = (
+        size * most_by_recursion(sizes[:place] + sizes[place + 1 :], labels, depth - 1)
+        for place, size in enumerate(sizes)
+    )
+    return here + sum(sizes) * here + max(below)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (2, 10), (2, 3, 9), (4, 2, 3, 2), (1, 5, 2)])
+def test_t_of_id3_by_name_is_the_most_that_any_tree_takes(sizes: tuple[int, ...]) -> None:
+    kinds: dict[str, Any] = {
+        f"x{i}": sulq.Category(list("abcdefghij"[:k]), missing="a") for i, k in enumerate(sizes)
+    }
+    rows: dict[str, Any] = {name: RNG.choice(kind.levels, 50) for name, kind in kinds.items()}
+    source = sulq.open(rows | {"y": RNG.random(50) < 0.5}, kinds | {"y": sulq.Boolean()})
+    for depth in range(len(sizes) + 1):
+        learner = sulq.ID3("y", pick="counts", gamma="0.01", depth=depth)
+        assert learner.most_numbers(source.schema) == most_by_recursion(sizes, 2, depth) - 1
+    full = sulq.ID3("y", pick="counts", gamma="0.01")
+    curator = source.curator(
+        epsilon=10**6, calibration="sulq-laplace", queries=full.most_numbers(source.schema)
+    )
+    full.learn(curator)
+    assert curator.spent > 0
+
+
 def entropy(labels: np.ndarray[Any, Any]) -> float:
     shares = np.bincount(labels, minlength=2) / max(1, len(labels))
     return float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())

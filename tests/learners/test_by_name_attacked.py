@@ -31,6 +31,8 @@ BAD: dict[str, Callable[[], Learner[Any]]] = {
     "too many components": lambda: sulq.SVD(3, SPOTS, scaled=False),
     "an endless gamma": lambda: sulq.ID3("y", ["b", "c"], pick="counts", gamma=math.inf),
     "a gamma of 0": lambda: sulq.ID3("y", ["b", "c"], pick="counts", gamma=0),
+    "a gamma of almost nothing": lambda: sulq.ID3("y", ["b", "c"], pick="counts", gamma=1e-300),
+    "a gamma that is 0 as a float": lambda: sulq.ID3("y", ["b", "c"], pick="counts", gamma="1e-400"),
     "gamma and within": lambda: sulq.ID3("y", ["b", "c"], pick="counts", gamma=2, within=1),
     "within almost nothing": lambda: sulq.ID3("y", ["b", "c"], pick="counts", within=1e-300),
     "a stop of 0": lambda: sulq.Perceptron("y", SPOTS, norm=None, stop=0),
@@ -48,7 +50,7 @@ ODD: dict[str, Callable[[], Learner[Any]]] = {
     "nothing to ask about": lambda: sulq.ID3("y", [], pick="counts", gamma=2),
     "no depth": lambda: sulq.ID3("y", ["b", "c"], pick="counts", gamma=2, depth=0),
     "a huge gamma": lambda: sulq.ID3("y", ["b", "c"], pick="counts", gamma=1e300),
-    "a tiny gamma": lambda: sulq.ID3("y", ["b", "c", "i"], pick="counts", gamma=1e-300, depth=2),
+    "a tiny gamma": lambda: sulq.ID3("y", ["b", "c", "i"], pick="counts", gamma=1e-9, depth=2),
     "binary questions": lambda: sulq.ID3("y", ["i", "c"], pick="counts", gamma=1e-9, split="binary", depth=2),
     "a tiny stop": lambda: sulq.Perceptron(
         "y", SPOTS, norm=None, intercept=False, keep="average", stop="1e-300"

@@ -86,6 +86,21 @@ def test_the_mean_of_repeated_answers_is_as_close_as_stated(noise: Any) -> None:
     assert RepeatedNoise(noise, times).radius(0.2) > 4 * 0.9
 
 
+def test_a_round_takes_no_more_draws_than_end_in_minutes() -> None:
+    """A query may be repeated two billion times, and three such queries may not be asked at once."""
+    noise = DiscreteGaussian(Fraction(2) ** 100)
+    distance = Fraction(2) ** 50 * Fraction(math.sqrt(2 * math.log(2 / 0.1) / 2**31))
+    assert repetitions(noise, distance, 0.1) == pytest.approx(2**31, rel=1e-6)
+    with pytest.raises(sulq.QueryError, match="too many repetitions"):
+        repetitions(noise, distance / 2, 0.1)
+    curator = bits(1600).curator(epsilon=1, queries=10**8, calibration="sulq-laplace")
+    one = sulq.mean("x0", tolerance=5, beta="0.1")
+    assert 1.8e9 < curator.cost(sulq.Round([one])) < 2**31
+    with pytest.raises(sulq.QueryError, match="a round takes at most 4,294,967,296 repetitions"):
+        curator.ask(sulq.Round([one] * 3))
+    assert curator.spent == 0
+
+
 def test_a_tally_adds_up_exactly() -> None:
     """Draws far beyond 2^32 add up without a loss: in the tally of 10 the truth counts tenfold."""
     wide = RepeatedNoise(DiscreteLaplace(2**54), 10)
@@ -250,6 +265,52 @@ def test_a_plan_by_theorem_3_is_what_the_run_takes(paper: dict[str, Any], querie
         curator = bits(int(rows)).curator(epsilon="1/2", queries=queries, **paper)
         [round_] = [next(planned.learner.rounds(schema))]
         assert (curator.cost(round_) <= queries) == enough
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=NAMES)
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("queries", [40, 100, 1000])
+def test_the_papers_rows_are_enough_where_queries_have_a_beta_of_their_own(
+    paper: dict[str, Any], printed: bool, queries: int
+) -> None:
+    """The two rounds of masked parity have half of β each, and the first has more queries."""
+    learner = sulq.theory.MaskedParity(paper=printed)
+    schema = sulq.theory.masked_parity_schema(4)
+    planned = sulq.plan(learner, schema, confidence="0.9", epsilon=1, queries=queries, **paper)
+    assert planned.rows.paper is not None and planned.rows.tight is not None
+    assert planned.rows.tight <= planned.rows.paper <= 1.2 * planned.rows.tight
+    checked = sulq.plan(
+        learner, schema, confidence="0.9", epsilon=1, rows=int(planned.rows.paper), queries=queries, **paper
+    )
+    assert checked.confidence.tight == 0.9
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=NAMES)
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"epsilon": "1e-30"},
+        {"epsilon": "1e-300"},
+        {"epsilon": 1, "error": "1e-30"},
+        {"epsilon": 1, "error": "1e-250"},
+    ],
+    ids=str,
+)
+def test_a_plan_that_no_table_is_large_enough_for_is_refused(
+    paper: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    with pytest.raises(sulq.QueryError, match=r"takes more than 2\^50 rows"):
+        sulq.plan(sulq.Conjunction("y"), bits(16).schema, queries=200, **wanted, **paper)
+
+
+def test_a_plan_is_for_no_more_rows_than_a_curator_has() -> None:
+    schema = bits(16).schema
+    for paper in ({}, *({"queries": 200} | paper for paper in PAPERS)):
+        assert sulq.plan(sulq.Conjunction("y"), schema, rows=2**60, **paper).epsilon.tight == 0.0001
+        with pytest.raises(
+            sulq.QueryError, match="rows must be a whole number from 1 to 1152921504606846976"
+        ):
+            sulq.plan(sulq.Conjunction("y"), schema, rows=10**20, **paper)
 
 
 def test_a_plan_by_theorem_3_says_the_noise_and_what_would_do() -> None:

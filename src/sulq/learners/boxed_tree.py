@@ -70,7 +70,8 @@ class PrintedTree:
         labels: how many labels there are.
         gamma: γ.
         depth: how many questions lead to a leaf at most.
-        share: the part of the budget to spend, in equal parts for every round there may be.
+        share: the part of the budget to spend, in equal parts for every query there may be: in the paper all
+            have the same noise.
     """
 
     label: Node
@@ -81,12 +82,12 @@ class PrintedTree:
 
     def grown(self, schema: Schema, draft: Draft) -> Rounds[Tree]:
         """The tree of the box. Its lines are numbered."""
-        each, table, worst = self.share / (2 * self.depth + 1), dict[int, Counts](), 0.0
-        while True:
-            rows, labelled = yield Round(self._nodes(draft), each)  # 1.
+        table, worst = dict[int, Counts](), 0.0
+        while draft.open:
+            rows, labelled = yield self._round(self._nodes(draft), draft)  # 1.
             sizes, counted = np.reshape(rows.value, -1), np.reshape(labelled.value, (len(draft.open), -1))
             table |= dict(zip(draft.open, counted, strict=True))
-            least = self.gamma * self._off(labelled, draft)
+            least = self.gamma * self._off([labelled], draft)
             large = {
                 node: size
                 for node, size in zip(draft.open, sizes.tolist(), strict=True)
@@ -95,7 +96,8 @@ class PrintedTree:
             if not large:
                 break
             questions = self._questions(draft, list(large))
-            answers = yield Round([query for queries in questions.values() for query in queries], each)  # 4.
+            queries = [query for both in questions.values() for query in both]
+            answers = yield self._round(queries, draft)  # 4.
             picked, lost = self._picked(draft, large, questions, answers)  # 5.
             worst = max(worst, lost)
             draft.grow(picked)  # 6.
@@ -104,14 +106,26 @@ class PrintedTree:
         return replace(tree, gain_error=worst)
 
     def most_numbers(self, sizes: Sequence[int], schema: Schema) -> int:
-        """How many numbers a tree asks for that splits all nodes of all levels."""
+        """How many numbers a tree asks for that splits all nodes of all levels, the largest attributes first.
+
+        No other order takes more. Let one question of a values and one of b follow each other, and let all
+        attributes that are left then have c values. A node with a first takes (a − b)·(1 + c) counts more.
+        """
         largest, numbers = sorted(sizes, reverse=True), 0
         for level in range(self.depth + 1):
             nodes = math.prod(largest[:level])
             numbers += nodes * (1 + self.labels)
             if level < self.depth:
-                numbers += nodes * sum(largest[: len(sizes) - level]) * (1 + self.labels)
+                numbers += nodes * sum(largest[level:]) * (1 + self.labels)
         return numbers - (schema.unit is None)
+
+    def price(self, attributes: int) -> Fraction:
+        """The part of the budget for each query: below the root, no node asks about all attributes."""
+        tables = attributes + (self.depth - 1) * (attributes - 1) if self.depth else 0
+        return self.share / (2 * (tables + self.depth + 1))
+
+    def _round(self, queries: Sequence[Query], draft: Draft) -> Round:
+        return Round(queries, len(queries) * self.price(len(draft.questions)))
 
     def _nodes(self, draft: Draft) -> list[Query]:
         """N_T and N_j of every open node."""
@@ -128,10 +142,10 @@ class PrintedTree:
                 queries[question] = [count(where=only, by=each) for each in tables]
         return queries
 
-    def _off(self, answer: Answer, draft: Draft) -> float:
+    def _off(self, answers: Sequence[Answer], draft: Draft) -> float:
         """ε of the box, √(R·ln(1/δ)), with a δ of 5 % over all d·t² estimates of a node."""
         rare = BETA / (max(1, sum(draft.sizes)) * self.labels)
-        return float(np.max(answer.deviation)) * math.sqrt(math.log(1 / rare))
+        return max(float(np.max(answer.deviation)) for answer in answers) * math.sqrt(math.log(1 / rare))
 
     def _picked(
         self,
@@ -140,9 +154,12 @@ class PrintedTree:
         questions: Mapping[int, Sequence[Query]],
         answers: Sequence[Answer],
     ) -> tuple[dict[int, Sequence[int]], float]:
-        """The attribute with the largest V̄ in every node, and how far below the best one its gain may be."""
+        """The attribute with the largest V̄ in every node, and how far below the best one its gain may be.
+
+        Line 3 holds for these counts too, which may be noisier: a node that is too small for them is a leaf.
+        """
         values: dict[int, dict[int, tuple[float, float]]] = {node: {} for node in large}
-        chance = BETA / (2 * len(questions))
+        chance, least = BETA / (2 * len(questions)), self.gamma * self._off(answers, draft)
         for question, sizes, cells in zip(questions, answers[::2], answers[1::2], strict=True):
             here = [node for node in large if question in draft.telling(node)]
             of_value = np.reshape(sizes.value, (len(here), -1))
@@ -153,6 +170,8 @@ class PrintedTree:
         picked: dict[int, Sequence[int]] = {}
         worst = 0.0
         for node, known in values.items():
+            if large[node] <= least:
+                continue
             # Rounded, so that equal sums are equal in whatever order they were added up.
             best = max(known, key=lambda question: (round(known[question][0], 6), -question))
             off = known[best][1] + max(error for _, error in known.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ from sulq.queries.scope import scope_of
 from sulq.schema import Boolean, Category, Integer, Kind, Real, Schema
 from sulq.talk.oracle import Rounds
 
+LEAST_GAMMA = 1e-9
 AMOUNT = 1000
 """A number from 0 to this or more is taken for an amount, as of money: small ones are many, large few."""
 
@@ -70,7 +72,7 @@ class ID3(Learner[Tree]):
         gamma: γ of the paper's box, for pick="counts": then it is the box, query for query. N_T and N_j are
             asked for at every node, N_j and N_jk at every node that is split, for every attribute that was
             not asked about yet; a node of at most γ·√(R·ln(1/δ)) rows is a leaf, and counts below N_T/γ are
-            skipped. Nothing else stops it, but `depth`.
+            skipped. Nothing else stops it, but `depth`. Every query gets the same part of the share.
         within: Δ of the paper, instead of γ: the gain of a question is that of the best one but for Δ bits a
             row; γ follows from it by Lemma 2.
 
@@ -130,6 +132,12 @@ class ID3(Learner[Tree]):
         nodes = [math.prod(largest[:level]) for level in range(len(self._levels(schema, draft).turns) + 1)]
         return labels * (sum(nodes[:-1]) * sum(draft.sizes) + nodes[-1])
 
+    def least_share(self, schema: Schema) -> Fraction | None:
+        """Of the paper's box, in which all queries get the same."""
+        draft = Draft(scope_of(schema), self.questions(schema))
+        gamma = self._gamma(schema, draft)
+        return None if gamma is None else self._box(schema, draft, gamma).price(len(draft.questions))
+
     def _gamma(self, schema: Schema, draft: Draft) -> float | None:
         """γ of the paper's box; None where the tree grows otherwise."""
         if self.gamma is None and self.within is None:
@@ -137,7 +145,10 @@ class ID3(Learner[Tree]):
         if self.pick != "counts" or (self.gamma is not None and self.within is not None):
             raise QueryError('gamma, or within in its place, goes with pick="counts"')
         if self.within is None:
-            return float(rational("gamma", self.gamma or 0))
+            gamma = float(rational("gamma", self.gamma or 0))
+            if gamma < LEAST_GAMMA:
+                raise QueryError(f"gamma must be at least {LEAST_GAMMA:g}, got {self.gamma!r}")
+            return gamma
         return gamma_for(float(rational("within", self.within)), max([self._labels(schema), *draft.sizes]))
 
     def _box(self, schema: Schema, draft: Draft, gamma: float) -> PrintedTree:

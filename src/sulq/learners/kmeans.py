@@ -91,6 +91,11 @@ class KMeans(Learner[Centres]):
         before = most_to_start(len(names)) + counted if self.start is None else 0
         return before + whole("iterations", self.iterations, 1) * each
 
+    def least_share(self, schema: Schema) -> Fraction:
+        """Half of a step, which has two questions. A start that is unsure of the mean leaves half of that."""
+        share, steps = rational("share", self.share, most=1), whole("iterations", self.iterations, 1)
+        return Shares.of(share, steps).step / 4 if self.start is None else share / steps / 2
+
     def _started(
         self, schema: Schema, names: Sequence[str], steps: int
     ) -> Rounds[tuple[Floats, Floats, Fraction]]:

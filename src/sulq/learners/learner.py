@@ -74,6 +74,16 @@ class Learner(ABC, Generic[H]):
         """
         return None
 
+    def least_share(self, schema: Schema) -> Fraction | None:
+        """The least part of the budget that a question of a run gets, if that is known beforehand.
+
+        Under a crowd or a sample it must be one person, and that is checked before the first round.
+
+        Args:
+            schema: what is public about the columns.
+        """
+        return None
+
     def learn(self, oracle: Oracle, run: str = "main") -> H:
         """What the oracle's answers teach.
 
@@ -142,13 +152,13 @@ class Learner(ABC, Generic[H]):
         rounds = self.rounds(schema)
         left = None if self.stake is None else self.stake + share
         later = self.later(schema)
-        numbers = None if share else self.most_numbers(schema)
+        numbers, least = None if share else self.most_numbers(schema), self.least_share(schema)
         affordable, number, promised = False, 0, dict[str, None]()
         try:
             round_ = next(rounds)
             while True:
                 if not affordable:
-                    ahead = Ahead(left, tuple(later[number:]), reserve, numbers)
+                    ahead = Ahead(left, tuple(later[number:]), reserve, numbers, least)
                     affordable = yield RunStep(round_, ahead)
                 if not affordable:  # or else nobody asks again what is ahead
                     if left is not None:

@@ -107,6 +107,11 @@ class Surveyor(ABC):
         if (run, round_.key) in self._answered:
             return False
         self._check_open()
+        if ahead.least is not None and ahead.least * self.source.rows < 1:
+            raise QueryError(
+                f"{self.source.rows} people are too few: this run takes {math.ceil(1 / ahead.least)}, or "
+                "some of its questions would be put to nobody"
+            )
         if ahead.share is not None:
             people = max(people, math.floor(ahead.share * self.source.rows))
         self._require(people + sum(self.cost(other) for other in ahead.later) + math.ceil(ahead.reserve))

@@ -146,7 +146,7 @@ def _rows(bounds: Bounds, goal: Goal) -> Both:
     error, beta, epsilon = goal.error, goal.beta, goal.epsilon
     assert error is not None and beta is not None
     tight = smallest_rows(lambda rows: bounds.enough(rows, error, beta, epsilon))
-    return Both(bounds.paper(error, beta, epsilon), tight)
+    return Both(None, None) if tight is None else Both(bounds.paper(error, beta, epsilon), tight)
 
 
 def _epsilon(bounds: Bounds, goal: Goal) -> Both:

@@ -24,7 +24,7 @@ from sulq.queries.rounds import Round
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.offer import Offer
-from sulq.theory.emulation import emulation_rows
+from sulq.theory.emulation import rows_within
 
 NAMES = ("sulq-gaussian", "sulq-laplace")
 
@@ -86,10 +86,9 @@ class EmulatedBounds:
 
     def paper(self, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> int:
         assert epsilon is not None
-        tolerances = [
-            each for round_ in self.rounds(error, beta) for each in _tolerances(round_, self.schema)
-        ]
-        return emulation_rows(self.noise.at(epsilon), tolerances, beta)
+        asked = [each for round_ in self.rounds(error, beta) for each in _asked(round_, self.schema)]
+        tolerances, betas = zip(*asked, strict=True)
+        return rows_within(self.noise.at(epsilon), tolerances, betas)
 
     def enough(self, rows: int, error: Fraction, beta: Fraction, epsilon: Fraction | None) -> bool:
         assert epsilon is not None
@@ -151,7 +150,7 @@ def emulated_plan(learner: Planned, schema: Schema, goal: Goal, noise: PaperNois
     bounds = EmulatedBounds(learner, schema, noise)
     if goal.error is not None and goal.beta is not None:
         # Known whatever the rows: one query for each number is the least.
-        least = sum(len(_tolerances(round_, schema)) for round_ in bounds.rounds(goal.error, goal.beta))
+        least = sum(len(_asked(round_, schema)) for round_ in bounds.rounds(goal.error, goal.beta))
         if noise.queries <= least:
             raise QueryError(
                 f"T = {noise.queries} queries are too few for {least} numbers: Theorem 3 of the SuLQ paper "
@@ -161,7 +160,7 @@ def emulated_plan(learner: Planned, schema: Schema, goal: Goal, noise: PaperNois
     error = Fraction(0) if goal.exactly else Fraction(str(figures.error.tight))
     beta = 1 - Fraction(str(figures.confidence.tight))
     rounds = bounds.rounds(error, beta)
-    tolerances = tuple(each for round_ in rounds for each in _tolerances(round_, schema))
+    tolerances = tuple(tolerance for round_ in rounds for tolerance, _ in _asked(round_, schema))
     return Plan(
         bounds.learner_for(error, beta),
         "curator",
@@ -194,12 +193,13 @@ def _oracle(figures: Figures, noise: PaperNoise) -> str:
     return f"source.curator(epsilon={figures.epsilon.tight:.10g}{chances}, {named})"
 
 
-def _tolerances(round_: Round, schema: Schema) -> list[float]:
-    """The tolerances of all numbers of a round, for values brought to [0, 1] and means over all rows."""
-    tolerances = []
+def _asked(round_: Round, schema: Schema) -> list[tuple[float, float]]:
+    """For each number of a round its tolerance and its β: means of values in [0, 1] over all rows."""
+    asked = []
     for query in round_.queries:
-        assert isinstance(query, Query) and query.tolerance is not None and query.statistic == "mean"
+        assert isinstance(query, Query) and query.statistic == "mean"
+        assert query.tolerance is not None and query.beta is not None
         facts = scope_of(schema).number(query.value)
         extent = int((facts.high - facts.low).max()) * facts.unit
-        tolerances += [float(query.tolerance / extent)] * facts.width
-    return tolerances
+        asked += [(float(query.tolerance / extent), float(query.beta / facts.width))] * facts.width
+    return asked

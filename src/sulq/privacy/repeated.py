@@ -27,7 +27,8 @@ from sulq.numbers import whole
 from sulq.privacy.noise import DiscreteGaussian, Noise
 from sulq.privacy.spherical import SphericalLaplace
 
-MOST = 2**60
+MOST = 2**32
+"""Draws of noise for a round: they take many minutes."""
 BLOCK = 2**20
 """So many draws are added up at a time."""
 _FAR = Fraction(10**9)

@@ -18,7 +18,7 @@ from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from sulq.privacy.ranges import HIGHEST, LOWEST
-from sulq.privacy.repeated import RepeatedNoise, repetitions
+from sulq.privacy.repeated import MOST, RepeatedNoise, repetitions
 from sulq.privacy.terms import Contest, SumFacts, Terms
 from sulq.privacy.tolerances import per_number
 
@@ -196,7 +196,9 @@ def _emulated(sums: Sequence[SumFacts], noise: Callable[[Fraction], Noise]) -> T
     """What keeps all tolerances by repetition, at the price of a query for every number every time."""
     repeated = [_repeated(facts, noise(facts.reach / facts.step)) if facts.moves1 else None for facts in sums]
     costs = (facts.width * each.times for facts, each in zip(sums, repeated, strict=True) if each is not None)
-    return Terms(Fraction(sum(costs)), tuple(repeated))
+    if (cost := sum(costs)) > MOST:
+        raise QueryError(f"a round takes at most {MOST:,} repetitions, not {cost:,}: allow larger tolerances")
+    return Terms(Fraction(cost), tuple(repeated))
 
 
 def _repeated(facts: SumFacts, noise: Noise) -> RepeatedNoise:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -59,7 +58,8 @@ def emulation_rows(
     As printed, n² ≥ R·ln(q/δ)/(T − q)·Σ 1/τⱼ for q queries, which takes τ for a variance. For all answers to
     be within their tolerances but for β, query j is asked ⌈2R·ln(2q/β)/(τⱼn)²⌉ times, so T queries are enough
     if n² ≥ 2R·ln(2q/β)/(T − q)·Σ 1/τⱼ². The theorem is about Gaussian noise. For Laplace noise the same proof
-    asks for T ≥ q + Σ ln(2q/β)/I(τⱼn), with I of `sulq.privacy.repeated`.
+    asks for T ≥ q + Σ ln(2q/β)/I(τⱼn), with I of `sulq.privacy.repeated`. `rows_within` is that for queries
+    of which each has a β of its own.
 
     Args:
         calibration: one of the paper's.
@@ -71,30 +71,51 @@ def emulation_rows(
     >>> emulation_rows(paper, [0.0125] * 4, 0.05), emulation_rows(paper, [0.0125] * 4, 0.05, as_printed=True)
     (28996, 2131)
     """
-    rare, many = rational("beta", beta, below=1), len(tolerances)
-    if not tolerances or not all(tolerance > 0 for tolerance in tolerances):
-        raise QueryError("Theorem 3 is about at least one query, and tolerances above 0")
-    spare = calibration.queries - many
-    if spare <= 0:
-        raise QueryError(f"Theorem 3 needs T > {many}, the number of queries, and T is {calibration.queries}")
-    variance = float(calibration.variance)
+    spare, rare, many = _spare(calibration, tolerances), rational("beta", beta, below=1), len(tolerances)
     if as_printed:
         inverse = sum(1 / tolerance for tolerance in tolerances)
-        return math.ceil(math.sqrt(variance * math.log(many / rare) / spare * inverse))
-    unlikely = math.log(2 * many / rare)
+        return math.ceil(math.sqrt(float(calibration.variance) * math.log(many / rare) / spare * inverse))
+    return rows_within(calibration, tolerances, [float(rare / many)] * many)
+
+
+def rows_within(
+    calibration: SulqGaussian | SulqLaplace, tolerances: Sequence[float], betas: Sequence[float]
+) -> int:
+    """How many rows are enough where each query has a β of its own: see `emulation_rows`.
+
+    Args:
+        calibration: one of the paper's.
+        tolerances: the tolerance of each query, a mean of values in [0, 1].
+        betas: for each query the chance that its answer is further off.
+    """
+    spare, unlikely = _spare(calibration, tolerances), [math.log(2 / beta) for beta in betas]
     if isinstance(calibration, SulqGaussian):
-        squares = sum(tolerance**-2 for tolerance in tolerances)
-        return math.ceil(math.sqrt(2 * variance * unlikely / spare * squares) * (1 + 1e-9))
+        squares = sum(each / tolerance**2 for each, tolerance in zip(unlikely, tolerances, strict=True))
+        return math.ceil(math.sqrt(2 * float(calibration.variance) / spare * squares) * (1 + 1e-9))
     scale = float(calibration.scale)
 
-    def repeated_too_often(rows: int) -> bool:
+    def enough(rows: int) -> bool:
         exponents = (laplace_exponent(tolerance * rows / scale) for tolerance in tolerances)
-        return sum(unlikely / exponent for exponent in exponents) > spare * (1 - 1e-9)
+        times = (each / exponent for each, exponent in zip(unlikely, exponents, strict=True))
+        return sum(times) <= spare * (1 - 1e-9)
 
-    high = 1
-    while repeated_too_often(high):
-        high *= 2
-    return bisect_left(range(high), True, key=lambda rows: rows > 0 and not repeated_too_often(rows))
+    low, high = 0, 1
+    while not enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _spare(calibration: SulqGaussian | SulqLaplace, tolerances: Sequence[float]) -> int:
+    """T − q, or a refusal."""
+    many = len(tolerances)
+    if not tolerances or not all(tolerance > 0 for tolerance in tolerances):
+        raise QueryError("Theorem 3 is about at least one query, and tolerances above 0")
+    if calibration.queries <= many:
+        raise QueryError(f"Theorem 3 needs T > {many}, the number of queries, and T is {calibration.queries}")
+    return calibration.queries - many
 
 
 def emulated(
