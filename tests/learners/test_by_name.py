@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -387,6 +388,25 @@ def mixed(rows: int, unit: sulq.Unit | None = None) -> sulq.Source:
 def test_every_box_runs_on_every_oracle(learner: Any, oracle: Any, unit: sulq.Unit | None) -> None:
     hypothesis = learner().learn(oracle(mixed(2000, unit)))
     assert sulq.Hypothesis.from_json(hypothesis.to_json()).describe() == hypothesis.describe()
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_every_box_takes_a_cell_that_is_dropped_from_sums_for_its_public_constant(learner: Any) -> None:
+    """A point needs all its coordinates: who drops missing cells learns what others do, at the same noise."""
+    rng = np.random.default_rng(2)
+    drawn = {name: rng.uniform(0.4, 1, 400) for name in "xy"} | {
+        name: rng.random(400) < 0.7 for name in "abc"
+    }
+    table = {name: [None if rng.random() < 0.4 else one for one in each] for name, each in drawn.items()}
+    learned, asked = [], []
+    for drop in (False, True):
+        numbers = {name: sulq.Real(0, 1, missing=0.1, drop_missing=drop) for name in "xy"}
+        people = sulq.open(table, numbers | {name: sulq.Boolean(drop_missing=drop) for name in "abc"})
+        oracle = Heard(people.exact())
+        form = json.loads(learner().learn(oracle).to_json())
+        learned.append({key: part for key, part in form.items() if key != "schema"})
+        asked.append([people.curator(epsilon=1).error(round_, 0.05) for round_ in oracle.rounds])
+    assert learned[0] == learned[1] and asked[0] == asked[1]
 
 
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)

@@ -75,10 +75,11 @@ class SVD(Learner[Components]):
         truth("scaled", self.scaled)
         hands = in_hands(schema, feature_names(schema, self.features))
         names = tuple(name for hand in hands for name in hand)
-        norm = _checked(schema, point(names, self.scaled), len(names), self.components, self.norm)
+        norm = _checked(schema, point(schema, names, self.scaled), len(names), self.components, self.norm)
         if norm is None and self.scaled:
             norm = math.sqrt(len(names) / 3)
-        row = side_by_side([_shortened(point(hand, self.scaled), norm, part) for hand, part in _parts(hands)])
+        points = [(point(schema, hand, self.scaled), part) for hand, part in _parts(hands)]
+        row = side_by_side([_shortened(each, norm, part) for each, part in points])
         answers = yield Round(_moments(row), self.share)
         return _top(self.components, schema, names, [0.0] * len(names), answers, self.scaled)
 
