@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sulq.privacy.conversion import rho_of
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.privacy.terms import SumFacts
+from sulq.serve.trial import trial
 from sulq.theory.emulation import repetitions
 from tests.oracles.curators import people, terms
 
@@ -172,6 +174,38 @@ def test_statistical_queries_are_emulated_by_repetition() -> None:
         sulq.theory.emulated(source.curator(epsilon=1), sulq.mean(col("pay")), 0.5, 0.1)
     with pytest.raises(sulq.QueryError, match="mean of a single number"):
         sulq.theory.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
+
+
+def test_what_repetition_brings_no_closer_to_the_truth_is_refused() -> None:
+    """A mean over the rows that have the cell is a ratio of two sums; what is cut off does not average out."""
+    dropped = sulq.open({"x": [0.5, None] * 50}, {"x": sulq.Real(0, 1, drop_missing=True)})
+    paper: dict[str, Any] = {"epsilon": 100, "calibration": "sulq-laplace", "queries": 1000}
+    curator = dropped.curator(**paper)
+    with pytest.raises(sulq.QueryError, match="none is left out for a missing cell"):
+        sulq.theory.emulated(curator, sulq.mean("x"), 0.5, 0.1)
+    assert curator.spent == 0
+    with_none = sulq.mean(sulq.where(sulq.known("x"), "x", 0))
+    assert abs(sulq.theory.emulated(curator, with_none, 0.5, 1e-6) - 0.25) <= 0.5
+    truncating = people().curator(**paper, truncate=True)
+    with pytest.raises(sulq.QueryError, match="truncate=False"):
+        sulq.theory.emulated(truncating, sulq.mean(col("pay")), 50, 0.1)
+    assert truncating.spent == 0
+    for no_mean in (
+        sulq.choose(["a", "b"], label="y"),
+        sulq.mean("pay", by="y"),
+        sulq.mean(col("y"), where="a"),
+    ):
+        with pytest.raises(sulq.QueryError, match="mean of a single number"):
+            sulq.theory.emulated(people().curator(**paper), no_mean, 50, 0.1)  # type: ignore[arg-type]
+
+
+def test_a_curator_elsewhere_is_asked_again_and_again_too() -> None:
+    curator = people().curator(epsilon=100, calibration="sulq-laplace", queries=50)
+    with trial(people=curator) as (url, key):
+        remote = sulq.connect(url, key, "people")
+        answer = sulq.theory.emulated(remote, sulq.mean(col("pay")), tolerance=50, beta=0.1)
+        assert remote.spent >= 1
+        assert sulq.theory.emulated(remote, sulq.mean(col("pay")), tolerance=50, beta=0.1) == answer
 
 
 def test_repetitions_are_enough_and_those_printed_are_not() -> None:
