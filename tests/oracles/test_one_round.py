@@ -294,7 +294,7 @@ def test_elsewhere_it_is_one_round_too_and_nothing_is_spent_on_half_a_run() -> N
         spent = remote.spent
         assert [answer.value for answer in remote.ask(FIRST)] == [first.value]
         for refused in (remote.ask, remote.afford):
-            with pytest.raises(sulq.QueryError, match=TOLD):
+            with pytest.raises(AdaptivityError, match=TOLD):
                 refused(SECOND)
         assert remote.spent == spent
 
