@@ -66,6 +66,19 @@ def test_a_calibration_that_there_is_not_is_told_which_there_are(settings: dict[
         people().curator(epsilon=1, calibration="sulq_gaussian", **settings)
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"calibration": "sulq-gaussian"}, "for epsilon with delta: state both"),
+        ({"calibration": "sulq-laplace", "delta": "1e-6"}, "for epsilon without delta: leave it out"),
+    ],
+    ids=str,
+)
+def test_a_calibration_says_whether_it_has_a_delta(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(sulq.QueryError, match=told):
+        people().curator(epsilon=1, queries=9, **settings)
+
+
 def test_other_ranges_than_the_papers_stretch_its_noise() -> None:
     curator = people().curator(epsilon=1, calibration="sulq-laplace", queries=10)
     count, pay = terms(curator, sulq.Round([sulq.count(where=col("a")), sulq.total(col("pay"))])).noises
