@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import BudgetError, QueryError
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, in_floats, rational, whole
 from sulq.oracles.curator import Curator
 from sulq.oracles.remote import Remote
 from sulq.privacy import repeated
@@ -42,6 +42,7 @@ def repetitions(
     1
     """
     tau, rare = rational("tolerance", tolerance), rational("beta", beta, most=1)
+    whole("rows", rows, 1)
     if as_printed:
         return math.ceil(calibration.variance / (tau * rows**2))
     law = DiscreteGaussian if isinstance(calibration, SulqGaussian) else DiscreteLaplace
@@ -49,6 +50,7 @@ def repetitions(
     return repeated.repetitions(law(width), tau * rows, rare)
 
 
+@in_floats
 def emulation_rows(
     calibration: SulqGaussian | SulqLaplace,
     tolerances: Sequence[float],
