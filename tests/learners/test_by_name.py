@@ -142,6 +142,20 @@ def test_svd_in_natural_units_is_of_the_table_and_not_of_its_scale() -> None:
     assert scaled.scaled and np.allclose(scaled.directions, [[0.5**0.5] * 2], atol=1e-3)
 
 
+def test_svd_in_natural_units_cuts_columns_to_the_grid_of_the_largest() -> None:
+    """To multiples of 2^-17 of the largest bound, a power of two: of a column that is smaller than that nothing is left."""
+    rng = np.random.default_rng(4)
+    for largest, lost in ((2**10, 1e-3), (2**16, 0.03), (2**30, 1.0)):
+        table = np.array([rng.uniform(1, 100, 500), rng.uniform(1, largest, 500)])
+        people = sulq.open(
+            {"x": table[0], "y": table[1]}, {"x": sulq.Real(0, 100), "y": sulq.Real(0, largest)}
+        )
+        cut = np.floor(table * 2**17 / largest) / 2**17 * largest
+        variances = sulq.SVD(2, scaled=False).learn(people.exact()).variances
+        assert np.allclose(variances, np.linalg.svd(cut, compute_uv=False) ** 2 / 500, rtol=1e-3)
+        assert variances[1] >= (1 - lost) * np.linalg.svd(table, compute_uv=False)[1] ** 2 / 500
+
+
 XOR = {"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "y": [0, 1, 1, 0] * 9}
 
 

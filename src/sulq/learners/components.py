@@ -54,7 +54,9 @@ class SVD(Learner[Components]):
             which has a third of the noise of √d, where no row is shortened. Of the table itself no row is
             shortened by default.
         share: the part of the budget to spend.
-        scaled: whether public intervals are scaled to [−1, 1].
+        scaled: whether public intervals are scaled to [−1, 1]. Where they are not, values are cut towards 0,
+            to a grid of up to 2^-17 of the largest public bound of all columns, and no error counts that: of
+            columns that are far smaller than another, little or nothing is left.
 
     >>> import sulq
     >>> table = {"a": [9.0, 1.0, 9.0, 1.0], "b": [6.0, 4.0, 6.0, 4.0]}

@@ -46,7 +46,8 @@ def sq_dimension(concepts: Any, weights: Sequence[float] | None = None, power: f
     table, decay = _numbers(concepts), float(rational("power", power))
     if table.ndim != 2 or not table.size or not np.isin(table, (-1, 1)).all():
         raise QueryError(
-            "concepts are rows of −1 and 1, one for each example of a domain: concepts_of(…) says those of a class"
+            "concepts are rows of −1 and 1, one for each example of a domain: concepts_of(…) has those of "
+            "a class"
         )
     if len(table) > MOST_CONCEPTS:
         raise QueryError(f"the SQ dimension is worked out for at most {MOST_CONCEPTS} concepts")
