@@ -249,6 +249,17 @@ def test_emulation_says_nothing_of_a_number_of_rows_that_is_not_public() -> None
             assert "642" not in str(refused.value) and curator.spent == 0
 
 
+@pytest.mark.parametrize(
+    "paper", [{"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": "1e-6"}], ids=str
+)
+def test_a_tolerance_beyond_all_noise_takes_one_answer(paper: dict[str, Any]) -> None:
+    curator = people().curator(epsilon=1, queries=10, **paper)
+    for tolerance in (10**20, 10**308):
+        assert curator.cost(sulq.Round([sulq.mean("pay", tolerance=tolerance, beta="0.1")])) == 1
+    with pytest.raises(sulq.QueryError, match="beta must be"):
+        curator.cost(sulq.Round([sulq.mean("pay", tolerance="0.1", beta="1e-600")]))
+
+
 def test_what_no_repetition_reaches_is_refused() -> None:
     for paper in (SulqLaplace(1, 10), SulqGaussian(1, "1e-6", 10)):
         with pytest.raises(sulq.QueryError, match="too many repetitions"):
