@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from functools import wraps
+from typing import ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
 from sulq.errors import QueryError, SulqError
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Numeric: TypeAlias = int | float | str | Fraction
 """A number as people write it; a float means the shortest decimal that denotes it."""
 LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9][0-9]{3}")
@@ -126,6 +130,30 @@ def whole(
         until = "" if most is None else f" to {most}"
         raise error(f"{name} must be a whole number from {least}{until}, got {value!r}")
     return int(value)  # type: ignore[call-overload,no-any-return]
+
+
+def in_floats(formula: Callable[P, T]) -> Callable[P, T]:
+    """A formula for numbers that floats hold: where they would leave the range of floats, it is a refusal.
+
+    Args:
+        formula: works out a number.
+
+    >>> import math
+    >>> in_floats(math.exp)(1000)
+    Traceback (most recent call last):
+    sulq.errors.QueryError: exp of these numbers is beyond the range of floats: choose less extreme ones
+    """
+
+    @wraps(formula)
+    def refusing(*given: P.args, **named: P.kwargs) -> T:
+        try:
+            return formula(*given, **named)
+        except ArithmeticError:
+            raise QueryError(
+                f"{formula.__name__} of these numbers is beyond the range of floats: choose less extreme ones"
+            ) from None
+
+    return refusing
 
 
 def amount(value: Fraction) -> str:

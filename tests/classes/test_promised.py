@@ -161,6 +161,14 @@ def test_values_are_clipped_to_the_public_range_and_columns_are_in_their_own_uni
     assert wards.exact().ask(sulq.Round([share]))[0].value == pytest.approx(2 / 3, abs=1e-5)
 
 
+def test_a_missing_cell_is_the_columns_public_constant() -> None:
+    """A function has an entry for every row, also where sums leave the row out."""
+    for constant in ({"missing": 3}, {"missing": 3, "drop_missing": True}):
+        rows = sulq.open({"age": [7, None, 9]}, {"age": sulq.Integer(0, 9, **constant)})
+        oldest = sulq.promised(lambda each: each["age"].sum(), ["age"], sensitivity=9, low=0, high=99)
+        assert rows.exact().ask(sulq.Round([oldest]))[0].value == 7 + 3 + 9
+
+
 def test_a_function_cannot_ask_questions_of_its_own() -> None:
     source = people()
     curator = source.curator(epsilon=1)

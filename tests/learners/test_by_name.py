@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -139,6 +140,20 @@ def test_svd_in_natural_units_is_of_the_table_and_not_of_its_scale() -> None:
     assert np.allclose(first, np.abs(vectors[0]), atol=1e-5)
     scaled = sulq.SVD(1, ["cm", "m"]).learn(people.exact())
     assert scaled.scaled and np.allclose(scaled.directions, [[0.5**0.5] * 2], atol=1e-3)
+
+
+def test_svd_in_natural_units_cuts_columns_to_the_grid_of_the_largest() -> None:
+    """To multiples of 2^-17 of the largest bound, a power of two: of a column that is smaller than that nothing is left."""
+    rng = np.random.default_rng(4)
+    for largest, lost in ((2**10, 1e-3), (2**16, 0.03), (2**30, 1.0)):
+        table = np.array([rng.uniform(1, 100, 500), rng.uniform(1, largest, 500)])
+        people = sulq.open(
+            {"x": table[0], "y": table[1]}, {"x": sulq.Real(0, 100), "y": sulq.Real(0, largest)}
+        )
+        cut = np.floor(table * 2**17 / largest) / 2**17 * largest
+        variances = sulq.SVD(2, scaled=False).learn(people.exact()).variances
+        assert np.allclose(variances, np.linalg.svd(cut, compute_uv=False) ** 2 / 500, rtol=1e-3)
+        assert variances[1] >= (1 - lost) * np.linalg.svd(table, compute_uv=False)[1] ** 2 / 500
 
 
 XOR = {"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "y": [0, 1, 1, 0] * 9}
@@ -456,6 +471,25 @@ def mixed(rows: int, unit: sulq.Unit | None = None) -> sulq.Source:
 def test_every_box_runs_on_every_oracle(learner: Any, oracle: Any, unit: sulq.Unit | None) -> None:
     hypothesis = learner().learn(oracle(mixed(2000, unit)))
     assert sulq.Hypothesis.from_json(hypothesis.to_json()).describe() == hypothesis.describe()
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_every_box_takes_a_cell_that_is_dropped_from_sums_for_its_public_constant(learner: Any) -> None:
+    """A point needs all its coordinates: who drops missing cells learns what others do, at the same noise."""
+    rng = np.random.default_rng(2)
+    drawn = {name: rng.uniform(0.4, 1, 400) for name in "xy"} | {
+        name: rng.random(400) < 0.7 for name in "abc"
+    }
+    table = {name: [None if rng.random() < 0.4 else one for one in each] for name, each in drawn.items()}
+    learned, asked = [], []
+    for drop in (False, True):
+        numbers = {name: sulq.Real(0, 1, missing=0.1, drop_missing=drop) for name in "xy"}
+        people = sulq.open(table, numbers | {name: sulq.Boolean(drop_missing=drop) for name in "abc"})
+        oracle = Heard(people.exact())
+        form = json.loads(learner().learn(oracle).to_json())
+        learned.append({key: part for key, part in form.items() if key != "schema"})
+        asked.append([people.curator(epsilon=1).error(round_, 0.05) for round_ in oracle.rounds])
+    assert learned[0] == learned[1] and asked[0] == asked[1]
 
 
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)

@@ -187,3 +187,24 @@ def test_components_of_columns_in_three_hands(learner: Any) -> None:
     variance = np.cov(points.T)[np.ix_(order, order)]
     captured = np.trace(directions.T @ variance @ directions)
     assert captured >= 0.95 * np.linalg.eigvalsh(variance)[-2:].sum()
+
+
+@pytest.mark.parametrize(
+    "paper", [{"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": "1e-6"}]
+)
+def test_a_learner_of_one_round_asks_sulq_databases_for_no_more_than_their_queries(paper: Any) -> None:
+    """Each party is asked for its sketches, and for sums of its own beside them, in two rounds."""
+    learner = sulq.SVD(1, ["x", "pay"], scaled=False)
+
+    def asked(queries: int) -> sulq.Parties:
+        return together(*HANDS[:2], epsilon=50, queries=queries, **paper)
+
+    enough = asked(5000)
+    assert learner.learn(enough).features == ("x", "pay")
+    assert all(1 < spent <= 5000 for spent in enough.spent.values())
+    few = asked(10)
+    with pytest.raises(sulq.BudgetError, match="charge of queries"):
+        learner.learn(few)
+    with pytest.raises(sulq.QueryError, match="how many all rounds of this learner ask"):
+        sulq.PCA(1, ["x", "pay"]).learn(few)
+    assert set(few.spent.values()) == {0}

@@ -226,6 +226,22 @@ def test_a_charge_is_recorded_before_the_value_is_looked_at() -> None:
         people.ask(0, RandomizedResponse("1/100"))
 
 
+@pytest.mark.parametrize("randomizer", ["response", None, 1, [RandomizedResponse(1)]], ids=str)
+def test_what_is_no_randomizer_is_refused_before_any_charge(randomizer: Any) -> None:
+    oracle = LocalRandomness([True], epsilon=1)
+    with pytest.raises(QueryError):
+        oracle.ask(0, randomizer)
+    assert oracle.spent(0) == 0
+
+
+@pytest.mark.parametrize("call", [(0, RandomizedResponse(1)), (0,), 0, None], ids=str)
+def test_a_call_has_three_parts(call: Any) -> None:
+    oracle = LocalRandomness([True], epsilon=1)
+    with pytest.raises(QueryError, match="a call is"):
+        oracle.ask_at_once([(0, RandomizedResponse(1), None), call])
+    assert oracle.spent(0) == 0
+
+
 def test_people_have_budgets_of_their_own() -> None:
     people = LocalRandomness([True] * 3, 1)
     people.ask(1, RandomizedResponse(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,48 @@ def test_a_round_that_costs_too_much_is_not_the_one() -> None:
     assert len(curator.ask(FIRST)) == 1
 
 
+@pytest.mark.parametrize("cap", ["run:main", "run:*", "analyst:ada", "analyst:*"])
+def test_a_round_that_a_cap_refuses_is_not_the_one(cap: str) -> None:
+    curator = people().curator(epsilon=1, interactive=False).for_analyst("ada")
+    curator.ledger.set_cap(cap, Fraction(1, 4))
+    with pytest.raises(sulq.BudgetError):
+        curator.ask(sulq.Round([sulq.count(where="a")], share="1/2"))
+    assert len(curator.ask(FIRST)) == 1 and len(curator.ask(FIRST)) == 1
+    with pytest.raises(AdaptivityError):
+        curator.ask(SECOND)
+
+
+@pytest.mark.parametrize("way", ["chunks", "printed"])
+def test_a_round_of_more_queries_than_there_are_chunks_is_not_the_one(way: Any) -> None:
+    curator = people().curator(epsilon=1, answering=way, queries=2, interactive=False)
+    three = [sulq.count(where=name) for name in ("a", "b", "y")]
+    with pytest.raises(sulq.BudgetError, match="chunks"):
+        curator.ask(sulq.Round(three))
+    assert curator.spent == 0
+    answers = curator.ask(sulq.Round(three[:2]))
+    assert [each.value for each in curator.ask(sulq.Round(three[:2]))] == [each.value for each in answers]
+    with pytest.raises(AdaptivityError):
+        curator.ask(sulq.Round(three[2:]))
+
+
+def test_chunks_that_a_cap_refuses_are_not_the_one_round() -> None:
+    curator = people().curator(epsilon=1, answering="chunks", queries=4, interactive=False)
+    curator.ledger.set_cap("run:*", Fraction(1, 2))
+    with pytest.raises(sulq.BudgetError):
+        curator.ask(FIRST)
+    curator.ledger.set_cap("run:*", Fraction(1))
+    assert len(curator.ask(FIRST)) == 1
+
+
+@pytest.mark.parametrize("who", ["curator", "chunks"])
+@pytest.mark.parametrize("run", [7, None, "\ud800"])
+def test_a_round_of_what_names_no_run_is_not_the_one(who: str, run: Any) -> None:
+    oracle = ORACLES[who](False)
+    with pytest.raises(sulq.errors.SulqError):
+        oracle.ask(FIRST, run)
+    assert len(oracle.ask(FIRST)) == 1
+
+
 def test_the_curators_own_run_has_a_name_that_nobody_else_takes() -> None:
     with pytest.raises(sulq.QueryError, match="is the curator's own"):
         people().curator(epsilon=1).ask(FIRST, "(one round)")
@@ -251,7 +294,7 @@ def test_elsewhere_it_is_one_round_too_and_nothing_is_spent_on_half_a_run() -> N
         spent = remote.spent
         assert [answer.value for answer in remote.ask(FIRST)] == [first.value]
         for refused in (remote.ask, remote.afford):
-            with pytest.raises(sulq.QueryError, match=TOLD):
+            with pytest.raises(AdaptivityError, match=TOLD):
                 refused(SECOND)
         assert remote.spent == spent
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sulq.privacy.conversion import rho_of
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.privacy.terms import SumFacts
+from sulq.serve.trial import trial
 from sulq.theory.emulation import repetitions
 from tests.oracles.curators import people, terms
 
@@ -62,6 +64,19 @@ def test_the_papers_limit_on_the_number_of_queries_is_enforced() -> None:
 def test_a_calibration_that_there_is_not_is_told_which_there_are(settings: dict[str, object]) -> None:
     with pytest.raises(sulq.QueryError, match=r"calibrations are 'tight', .* not 'sulq_gaussian'"):
         people().curator(epsilon=1, calibration="sulq_gaussian", **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"calibration": "sulq-gaussian"}, "for epsilon with delta: state both"),
+        ({"calibration": "sulq-laplace", "delta": "1e-6"}, "for epsilon without delta: leave it out"),
+    ],
+    ids=str,
+)
+def test_a_calibration_says_whether_it_has_a_delta(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(sulq.QueryError, match=told):
+        people().curator(epsilon=1, queries=9, **settings)
 
 
 def test_other_ranges_than_the_papers_stretch_its_noise() -> None:
@@ -174,6 +189,38 @@ def test_statistical_queries_are_emulated_by_repetition() -> None:
         sulq.theory.emulated(curator, sulq.total(col("pay")), 0.5, 0.1)
 
 
+def test_what_repetition_brings_no_closer_to_the_truth_is_refused() -> None:
+    """A mean over the rows that have the cell is a ratio of two sums; what is cut off does not average out."""
+    dropped = sulq.open({"x": [0.5, None] * 50}, {"x": sulq.Real(0, 1, drop_missing=True)})
+    paper: dict[str, Any] = {"epsilon": 100, "calibration": "sulq-laplace", "queries": 1000}
+    curator = dropped.curator(**paper)
+    with pytest.raises(sulq.QueryError, match="none is left out for a missing cell"):
+        sulq.theory.emulated(curator, sulq.mean("x"), 0.5, 0.1)
+    assert curator.spent == 0
+    with_none = sulq.mean(sulq.where(sulq.known("x"), "x", 0))
+    assert abs(sulq.theory.emulated(curator, with_none, 0.5, 1e-6) - 0.25) <= 0.5
+    truncating = people().curator(**paper, truncate=True)
+    with pytest.raises(sulq.QueryError, match="truncate=False"):
+        sulq.theory.emulated(truncating, sulq.mean(col("pay")), 50, 0.1)
+    assert truncating.spent == 0
+    for no_mean in (
+        sulq.choose(["a", "b"], label="y"),
+        sulq.mean("pay", by="y"),
+        sulq.mean(col("y"), where="a"),
+    ):
+        with pytest.raises(sulq.QueryError, match="mean of a single number"):
+            sulq.theory.emulated(people().curator(**paper), no_mean, 50, 0.1)  # type: ignore[arg-type]
+
+
+def test_a_curator_elsewhere_is_asked_again_and_again_too() -> None:
+    curator = people().curator(epsilon=100, calibration="sulq-laplace", queries=50)
+    with trial(people=curator) as (url, key):
+        remote = sulq.connect(url, key, "people")
+        answer = sulq.theory.emulated(remote, sulq.mean(col("pay")), tolerance=50, beta=0.1)
+        assert remote.spent >= 1
+        assert sulq.theory.emulated(remote, sulq.mean(col("pay")), tolerance=50, beta=0.1) == answer
+
+
 def test_repetitions_are_enough_and_those_printed_are_not() -> None:
     """300 emulations at β = 0.2 miss at most 100 times (a false alarm of 1e-7 if they miss as they may).
 
@@ -200,6 +247,17 @@ def test_emulation_says_nothing_of_a_number_of_rows_that_is_not_public() -> None
             with pytest.raises(sulq.QueryError, match="not public") as refused:
                 sulq.theory.emulated(curator, sulq.mean(col("pay")), tolerance, 0.1)
             assert "642" not in str(refused.value) and curator.spent == 0
+
+
+@pytest.mark.parametrize(
+    "paper", [{"calibration": "sulq-laplace"}, {"calibration": "sulq-gaussian", "delta": "1e-6"}], ids=str
+)
+def test_a_tolerance_beyond_all_noise_takes_one_answer(paper: dict[str, Any]) -> None:
+    curator = people().curator(epsilon=1, queries=10, **paper)
+    for tolerance in (10**20, 10**308):
+        assert curator.cost(sulq.Round([sulq.mean("pay", tolerance=tolerance, beta="0.1")])) == 1
+    with pytest.raises(sulq.QueryError, match="beta must be"):
+        curator.cost(sulq.Round([sulq.mean("pay", tolerance="0.1", beta="1e-600")]))
 
 
 def test_what_no_repetition_reaches_is_refused() -> None:

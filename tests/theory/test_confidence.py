@@ -27,9 +27,10 @@ def with_row(row: Any) -> sulq.Source:
 
 def test_conf_is_the_logarithm_of_the_odds() -> None:
     assert conf(0.5) == 0 and -conf(0.1) == pytest.approx(conf(0.9)) == pytest.approx(math.log(9))
-    for wrong in (0, 1, -1, 2, math.nan):
-        with pytest.raises(sulq.QueryError, match="strictly between 0 and 1"):
-            conf(wrong)
+    assert conf("1/3") == pytest.approx(-math.log(2)) and conf("1e-400") == pytest.approx(-400 * math.log(10))
+    for wrong in (0, 1, -1, 2, math.nan, "few", None):
+        with pytest.raises(sulq.QueryError, match="above 0 and be less than 1"):
+            conf(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": "1/2"}])
@@ -140,6 +141,63 @@ def test_what_is_known_has_all_columns() -> None:
     for others, beliefs in (({}, BELIEFS), (OTHERS, [({"x": 0}, 1)])):
         with pytest.raises(sulq.QueryError, match="has column"):
             confidence(curator, released, others, beliefs, sulq.col("sick"))
+
+
+def test_who_knows_all_rows_but_one_knows_as_many() -> None:
+    """Of fewer rows a count would seem to be off by what is noise, and a mean could be no answer at all."""
+    for round_ in (COUNT, sulq.Round([sulq.mean("x")], share=1)):
+        curator = with_row(SICK).curator(epsilon=1)
+        released = [(round_, curator.ask(round_))]
+        for others in (
+            {name: each[1:] for name, each in OTHERS.items()},
+            {name: each * 2 for name, each in OTHERS.items()},
+        ):
+            with pytest.raises(sulq.QueryError, match="all rows but one, 5 of them"):
+                confidence(curator, released, others, EVEN, "sick")
+
+
+def test_answers_to_something_else_are_refused() -> None:
+    curator = with_row(SICK).curator(epsilon=1)
+    round_ = sulq.Round([sulq.count(where="sick"), sulq.mean("x"), sulq.count()], share=1)
+    sick, mean, rows = curator.ask(round_)
+    for answers, told in (
+        ([sick, mean], "has as many answers, not 2"),
+        ([mean, mean, rows], "to another query than the count"),
+        ([sick, sulq.Answer(0.5), rows], "to another query than the mean"),
+        ([sulq.Answer(math.nan), mean, rows], "to another query than the count"),
+        ([sulq.Answer(np.zeros(2)), mean, rows], "to another query than the count"),
+        ([sick, mean, sulq.Answer(7.0)], "none of those that are believed in"),
+    ):
+        with pytest.raises(sulq.QueryError, match=told):
+            confidence(curator, [(round_, answers)], OTHERS, EVEN, "sick")
+
+
+def test_a_predicate_is_a_boolean_column_or_true_or_false() -> None:
+    curator = with_row(SICK).curator(epsilon=1)
+    released = [(COUNT, curator.ask(COUNT))]
+    by_name, by_expression = (
+        confidence(curator, released, OTHERS, EVEN, each) for each in ("sick", sulq.col("sick"))
+    )
+    assert by_name == by_expression
+    for wrong, told in (
+        ("x", "not true or false"),
+        (sulq.col("x") * 2, "not true or false"),
+        (1, "needed here"),
+    ):
+        with pytest.raises(sulq.QueryError, match=told):
+            confidence(curator, released, OTHERS, EVEN, wrong)  # type: ignore[arg-type]
+
+
+def test_thirds_are_beliefs_that_add_up_to_1() -> None:
+    curator = with_row(SICK).curator(epsilon=1)
+    released = [(COUNT, curator.ask(COUNT))]
+    floats, exact = (
+        confidence(curator, released, OTHERS, [(row, third) for row, _ in BELIEFS], "sick")
+        for third in (1 / 3, "1/3")
+    )
+    assert floats.gain == pytest.approx(exact.gain)
+    with pytest.raises(sulq.QueryError, match=r"add up to 1, not to 0\.99999"):
+        confidence(curator, released, OTHERS, [(row, "0.33333") for row, _ in BELIEFS], "sick")
 
 
 def test_an_answer_without_noise_settles_what_it_is_about() -> None:

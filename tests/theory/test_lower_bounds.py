@@ -140,9 +140,15 @@ def test_classes_have_their_concepts() -> None:
         concepts_of(sulq.classes.Stumps(edges={"a": [0.5]}), numbers, "y")
 
 
-@pytest.mark.parametrize("concepts", [[], [[1, 0]], [1, -1], [[]], [[1] * 2] * 600])
+@pytest.mark.parametrize(
+    "concepts",
+    [[], [[1, 0]], [1, -1], [[]], [[1] * 2] * 600, [[1, -1], [1]], [["a"]], "ab", sulq.classes.Parities()],
+)
 def test_what_are_no_concepts_is_refused(concepts: object) -> None:
     with pytest.raises(sulq.QueryError):
         sq_dimension(concepts)
-    with pytest.raises(sulq.QueryError, match="add up to 1"):
-        sq_dimension([[1, -1]], [0.5, math.pi])
+    for weights in ([0.5, math.pi], ["a", "b"], [1], [[0.5, 0.5]], 1, [math.nan] * 2):
+        with pytest.raises(sulq.QueryError, match="add up to 1"):
+            sq_dimension([[1, -1]], weights)  # type: ignore[arg-type]
+    with pytest.raises(sulq.QueryError, match="power must be a positive"):
+        sq_dimension([[1, -1]], power=0)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.local.cap import CapReport
 from sulq.local.kary import KaryResponse
 from sulq.local.response import RandomizedResponse
 from sulq.theory import simulation
@@ -299,6 +300,24 @@ def test_what_could_not_be_simulated_is_refused_at_once() -> None:
             simulated(noninteractive, Remembering(), epsilon=4, calls=calls, beta=BETA)  # type: ignore[arg-type]
     with pytest.raises(sulq.QueryError, match="beta"):
         simulated(noninteractive, Remembering(), epsilon=4, calls=2, beta=1)
+
+
+def test_a_call_says_what_is_reported_of_whom_in_both_alike() -> None:
+    """A value by its column's name is that column's, and no value is a vector."""
+    people = sulq.open({"sick": [True, False]}, {"sick": sulq.Boolean()})
+
+    def by_name() -> Calls[int]:
+        [report] = yield [Call(0, RandomizedResponse(1), "sick")]
+        return int(report)
+
+    assert run_locally(by_name, people, epsilon=1) in (0, 1)
+    assert simulated(by_name, people.exact(), epsilon=1, calls=1, beta=BETA).result in (0, 1)
+    assert Call(0, RandomizedResponse(1), "sick").value.key == sulq.col("sick").key
+    for randomizer in (CapReport(3, norm=1, epsilon=1), "response", None):
+        with pytest.raises(sulq.QueryError):
+            Call(0, randomizer, "sick")  # type: ignore[arg-type]
+    with pytest.raises(sulq.QueryError, match="column's name"):
+        Call(0, RandomizedResponse(1), 1)  # type: ignore[arg-type]
 
 
 def test_more_calls_than_announced_or_too_many_values_are_refused() -> None:

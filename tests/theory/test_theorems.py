@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from sulq.errors import QueryError
+from sulq.privacy.sulq import SulqGaussian, SulqLaplace
+from sulq.theory.emulation import emulation_rows, repetitions
+from sulq.theory.parity_blind import parity_queries
 from sulq.theory.theorems import (
     conjunction_tolerance,
     laplace_mean_tail,
     local_rows,
+    masked_parity_failure,
     masked_parity_tolerance,
     private_rows,
     relabelled_rows,
@@ -89,3 +94,43 @@ def test_nonsense_is_refused() -> None:
         sample_rows(M, TAU, 1)
     with pytest.raises(QueryError):
         private_rows(M, TAU, BETA, 0)
+
+
+FORMULAS: list[tuple[Callable[[], float], str]] = [
+    (lambda: relabelled_rows(M, TAU, BETA, 0.5), "from 0 to below 1/2"),
+    (lambda: relabelled_rows(M, TAU, BETA, -0.1), "from 0 to below 1/2"),
+    (lambda: conjunction_tolerance(0, 0.1), "features must be a whole number from 1"),
+    (lambda: masked_parity_tolerance(0), "bits must be a whole number from 1"),
+    (lambda: laplace_mean_tail(10, 0.5, 0), "scale must be a positive"),
+    (lambda: laplace_mean_tail(0, 0.5, 1), "n must be a whole number from 1"),
+    (lambda: sample_rows(M, 1e-300, BETA), "beyond the range of floats"),
+    (lambda: private_rows(M, 1e-300, BETA, EPSILON), "beyond the range of floats"),
+    (lambda: local_rows(M, TAU, BETA, 1e-300), "beyond the range of floats"),
+    (lambda: emulation_rows(SulqGaussian(1, "1e-6", 9), [1e-300], 0.1), "beyond the range of floats"),
+    (
+        lambda: repetitions(SulqLaplace(1, 9), 0, 0.1, 0.1, as_printed=True),
+        "rows must be a whole number from 1",
+    ),
+    (lambda: masked_parity_failure(10**9, 1), "bits must be a whole number"),
+    (lambda: parity_queries(10**9, 0.1), "bits must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("formula", "told"), FORMULAS)
+def test_a_formula_says_in_a_line_what_it_has_no_number_for(formula: Callable[[], float], told: str) -> None:
+    with pytest.raises(QueryError, match=told):
+        formula()
+
+
+def test_formulas_read_numbers_as_people_write_them() -> None:
+    assert sample_rows(M, "0.01", "0.05") == sample_rows(M, TAU, BETA)  # type: ignore[arg-type]
+    assert private_rows(M, TAU, BETA, "1/2") == private_rows(M, TAU, BETA, 0.5)  # type: ignore[arg-type]
+    assert relabelled_rows(M, TAU, BETA, "0.3") == relabelled_rows(M, TAU, BETA, 0.3)  # type: ignore[arg-type]
+
+
+def test_bounds_for_thousands_of_bits_are_numbers() -> None:
+    assert parity_queries(3999, 0.5, as_printed=True) == 2**1333
+    assert (
+        parity_queries(4000, 0.5, as_printed=True) ** 3 > 2**4000 > (parity_queries(4000, 0.5, True) - 1) ** 3
+    )
+    assert masked_parity_failure(4000, 10) == 0.5 and masked_parity_failure(30, 10**400) == 0

@@ -223,8 +223,9 @@ def promised(
 
     Args:
         function: it is called with a dict of arrays, one for each of the `columns`, in the schema's own units
-            (texts for categories), with an entry for every row. It returns a number. Where it raises, or
-            returns something else, its value is `low`: the promise must hold for that too.
+            (texts for categories), with an entry for every row: of a missing cell the column's public
+            constant, also if the schema drops missing cells. It returns a number. Where it raises, or returns
+            something else, its value is `low`: the promise must hold for that too.
         columns: the names of the columns that the function reads.
         sensitivity: Δf, how far one person can move the function.
         low: what values below it are raised to; public.

@@ -14,10 +14,11 @@ from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.pictures import bars
 from sulq.pictures.svg import percent
 from sulq.queries.attributes import interval
-from sulq.queries.expressions import Column
+from sulq.queries.missing import coordinate
 from sulq.queries.node import Node
 from sulq.queries.products import dot
 from sulq.queries.vectors import features, vector
+from sulq.schema import Schema
 
 NAMED = 4
 """How many loadings of a component are worth reading."""
@@ -80,7 +81,7 @@ class Components(Hypothesis):
 
     @property
     def expression(self) -> Node:
-        centred = point(self.features, self.scaled) - vector(*self.mean)
+        centred = point(self.schema, self.features, self.scaled) - vector(*self.mean)
         return vector(*(dot(centred, direction) for direction in self.directions))
 
     def predict(self, frame: Any) -> NDArray[np.float64]:
@@ -188,11 +189,12 @@ class Components(Hypothesis):
         ]
 
 
-def point(names: Sequence[str], scaled: bool) -> Node:
+def point(schema: Schema, names: Sequence[str], scaled: bool) -> Node:
     """A row as a point: its features scaled to [−1, 1], or its columns as they are.
 
     Args:
+        schema: what is public about the columns.
         names: the columns that span the space.
         scaled: whether public intervals are scaled.
     """
-    return features(*names) if scaled else vector(*(Column(name) for name in names))
+    return features(*names) if scaled else vector(*(coordinate(name, schema) for name in names))

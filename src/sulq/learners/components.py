@@ -54,7 +54,9 @@ class SVD(Learner[Components]):
             which has a third of the noise of √d, where no row is shortened. Of the table itself no row is
             shortened by default.
         share: the part of the budget to spend.
-        scaled: whether public intervals are scaled to [−1, 1].
+        scaled: whether public intervals are scaled to [−1, 1]. Where they are not, values are cut towards 0,
+            to a grid of up to 2^-17 of the largest public bound of all columns, and no error counts that: of
+            columns that are far smaller than another, little or nothing is left.
 
     >>> import sulq
     >>> table = {"a": [9.0, 1.0, 9.0, 1.0], "b": [6.0, 4.0, 6.0, 4.0]}
@@ -75,10 +77,11 @@ class SVD(Learner[Components]):
         truth("scaled", self.scaled)
         hands = in_hands(schema, feature_names(schema, self.features))
         names = tuple(name for hand in hands for name in hand)
-        norm = _checked(schema, point(names, self.scaled), len(names), self.components, self.norm)
+        norm = _checked(schema, point(schema, names, self.scaled), len(names), self.components, self.norm)
         if norm is None and self.scaled:
             norm = math.sqrt(len(names) / 3)
-        row = side_by_side([_shortened(point(hand, self.scaled), norm, part) for hand, part in _parts(hands)])
+        points = [(point(schema, hand, self.scaled), part) for hand, part in _parts(hands)]
+        row = side_by_side([_shortened(each, norm, part) for each, part in points])
         answers = yield Round(_moments(row), self.share)
         return _top(self.components, schema, names, [0.0] * len(names), answers, self.scaled)
 

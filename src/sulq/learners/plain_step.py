@@ -11,7 +11,7 @@ from sulq.learners.estimates import Floats
 from sulq.learners.lloyd import WIDEST, on_grid, plain
 from sulq.queries.attributes import interval
 from sulq.queries.codes import Nearest, nearest
-from sulq.queries.expressions import Column
+from sulq.queries.missing import coordinate
 from sulq.queries.query import Query, count, total
 from sulq.queries.vectors import features, vector
 from sulq.schema import Schema
@@ -30,8 +30,8 @@ def box_step(schema: Schema, names: Sequence[str], centres: Floats) -> list[Quer
     """
     cluster: Nearest = nearest(features(*names), plain(centres))
     ends = {name: interval(schema, name) for name in names}
-    rows = vector(*((Column(name) - low) * (1 / (high - low)) for name, (low, high) in ends.items()))
-    return [count(by=cluster), total(rows, by=cluster)]
+    row = [(coordinate(name, schema) - low) * (1 / (high - low)) for name, (low, high) in ends.items()]
+    return [count(by=cluster), total(vector(*row), by=cluster)]
 
 
 def box_moved(centres: Floats, count_: Answer, total_: Answer) -> tuple[Floats, Floats]:

@@ -112,7 +112,12 @@ class LocalRandomness:
         check_process(self._process, "an LR oracle", "make it in the process that asks")
         refuse_row_functions()
         calls = list(calls)  # no function knows of this list, and it is gone through several times
-        blanks = [_blank(randomizer) for _, randomizer, _ in calls]  # what nobody can report by is refused
+        try:
+            blanks = [blank_of(randomizer) for _, randomizer, _ in calls]
+        except (TypeError, ValueError):
+            raise QueryError(
+                "a call is a person's number, a randomizer, and a function of their value or None"
+            ) from None
         with self._lock:
             if self._calls and not self._interactive:
                 raise AdaptivityError(ONE_CALL)
@@ -206,15 +211,33 @@ def _report(randomizer: Randomizer, of: Of, value: Any, blank: Any) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _blank(randomizer: Randomizer) -> Any:
-    """A cohort of one, whose value is 0 as the randomizer takes it: a number, a vector, a group and one."""
-    width = randomizer.estimate(np.array([None])).shape[-1]
-    for value in (0, np.zeros(width), (0, np.zeros(width))):
-        with suppress(Exception):
-            cohort = _one(value)
-            randomizer.sample(cohort)
-            return cohort
+def blank_of(randomizer: Randomizer) -> Any:
+    """A cohort of one, whose value is 0 as the randomizer takes it: a number, a vector, a group and one.
+
+    What nobody can report by is refused.
+
+    >>> from sulq.local.response import RandomizedResponse
+    >>> blank_of(RandomizedResponse(1))
+    array([0])
+    """
+    with suppress(Exception):
+        width = randomizer.estimate(np.array([None])).shape[-1]
+        for value in (0, np.zeros(width), (0, np.zeros(width))):
+            with suppress(Exception):
+                cohort = _one(value)
+                randomizer.sample(cohort)
+                return cohort
     raise QueryError(f"by this randomizer nobody can report: {shown(randomizer)}")
+
+
+def takes_codes(randomizer: Randomizer) -> bool:
+    """Whether a randomizer reports on single numbers, as codes are, and not on vectors.
+
+    >>> from sulq.local import CapReport, KaryResponse
+    >>> takes_codes(KaryResponse(3, epsilon=1)), takes_codes(CapReport(3, norm=1, epsilon=1))
+    (True, False)
+    """
+    return _shapes(blank_of(randomizer)) == [(1,)]
 
 
 def _shapes(cohort: Any) -> list[tuple[int, ...]]:

@@ -18,6 +18,7 @@ from sulq.ledger.ledger import Ledger
 from sulq.ledger.places import Place
 from sulq.numbers import Numeric, whole
 from sulq.oracles.curator import Curator
+from sulq.oracles.one_round import check_own
 from sulq.queries.former import former_form
 from sulq.queries.query import Query
 from sulq.queries.question import Question
@@ -28,7 +29,7 @@ from sulq.talk.answers import Answer
 from sulq.talk.interaction import check_single
 from sulq.talk.offer import Offer
 from sulq.talk.row_questions import RowQuestion
-from sulq.wire import canonical, check_run, digest
+from sulq.wire import canonical, digest
 
 CHUNKS = "(chunks)"
 """The run of the ledger that says which chunk went to which question."""
@@ -105,11 +106,11 @@ class ChunkCurator(Curator):
         """
         _check(run)
         round_ = asked_of(round_, self.schema)
+        self.check_open(round_, run)
         alone = [self._alone(query) for query in self._queries(round_)]
         # All chunks have equally many rows, so what one would refuse is refused before any is taken.
         offer = replace(self.offer, rows=self._size)
         terms = [offer.terms(one) for one in alone]
-        self._claim(round_, run, Fraction(0))
         answers = []
         for number, place in enumerate(self._taken(round_, run)):
             chunk = self._of(self._order[place * self._size : (place + 1) * self._size])
@@ -211,6 +212,7 @@ class ChunkCurator(Curator):
         wanted, left = sum(name not in known for name in names), self.chunks - len(known)
         if wanted > left:
             raise BudgetError("chunks", requested=Fraction(wanted), remaining=Fraction(left))
+        self._claim(round_, run, self.cost(round_), CHUNKS)
         for name in names:
             if name not in known:
                 known[name] = self._take(name, len(known))
@@ -247,7 +249,7 @@ def _in_shares(query: Question) -> bool:
 
 
 def _check(run: str) -> None:
-    check_run(run)
+    check_own(run)
     if run in (CHUNKS, ORDER):
         raise QueryError(f"the run {run!r} is the curator's own: name yours otherwise")
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from sulq.errors import BudgetError, QueryError, sheltered
+from sulq.errors import BudgetError, sheltered
 from sulq.faces import bar, columns_grid, face, facts, offered
 from sulq.ledger.carried import carried_since
 from sulq.ledger.chain import Entry
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, amount, rational
+from sulq.oracles.one_round import check_own, is_the_one, make_the_one
 from sulq.privacy.repeated import blurred
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
@@ -29,13 +30,9 @@ from sulq.sources.sums import Sums
 from sulq.talk.affording import needed_for
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
-from sulq.talk.interaction import second_round
 from sulq.talk.offer import LARGEST_SCORE, Offer
 from sulq.talk.row_questions import RowQuestion
-from sulq.wire import canonical, digest
-
-ONE_ROUND = "(one round)"
-"""The run of the ledger that says which round is the only one."""
+from sulq.wire import canonical
 
 
 @dataclass
@@ -94,7 +91,7 @@ class Curator:
             rows_of(self.source, "this question")
         self.source.check([part for query in round_.queries for part in query.parts])
         question, formerly = self._entry({"round": round_.form}, round_)
-        self._claim(round_, run, terms.cost)
+        self._claim(round_, run, terms.cost, run)
         look = partial(self._release, round_, terms)
         released = self._paid(run, question, terms.cost, look, formerly)
         self.rounds += 1
@@ -116,9 +113,7 @@ class Curator:
         self.check_open(round_, run)
         if self.charged(round_, run):
             return False
-        left = min(self.remaining, self.ledger.remaining_of(f"run:{run}"))
-        if needed > left:
-            raise BudgetError(self.offer.unit, needed, left)
+        self._check_left(needed, run)
         return True
 
     def charged(self, round_: Round, run: str = "main") -> bool:
@@ -140,24 +135,32 @@ class Curator:
         """
         return self.ledger.pages.kept(run, self._question(round_)[0])
 
-    def _claim(self, round_: Round, run: str, cost: Fraction) -> None:
-        """Make this round the one that the ledger holds; a refusal if it holds another already."""
-        check_own(run)
-        if self.interactive:
-            return
-        mine = digest(canonical([run, round_.key]))
-        if cost > self.remaining and not self.charged(round_, run):
-            raise BudgetError(self.offer.unit, cost, self.remaining)
-        # Of all who ask at once, one finds its own name in the ledger.
-        if self.ledger.release(ONE_ROUND, "round", Fraction(0), lambda: mine) != mine:
-            raise second_round("curator")
+    def _claim(self, round_: Round, run: str, cost: Fraction, charged: str) -> None:
+        """Make this round the one that the ledger holds; a refusal if it holds another already.
 
-    def check_open(self, round_: Round, run: str) -> None:
-        """Refuse a second round, if there may be one only."""
-        if not self.interactive:
-            first = [entry.answer for entry in self.ledger.pages.kept(ONE_ROUND, "round") if entry.answer]
-            if first not in ([], [digest(canonical([run, asked_of(round_, self.schema).key]))]):
-                raise second_round("curator")
+        A round that could not be paid is refused before it is the one.
+
+        Args:
+            round_: the queries.
+            run: the name of the run that asks.
+            cost: what the round will be charged.
+            charged: the name of the run that will be charged.
+        """
+        check_own(run)
+        if self.interactive or self.check_open(round_, run):
+            return
+        self._check_left(cost, charged)
+        make_the_one(self.ledger, asked_of(round_, self.schema), run)
+
+    def check_open(self, round_: Round, run: str) -> bool:
+        """Refuse a second round, if there may be one only. Whether this round is known to be the one."""
+        return not self.interactive and is_the_one(self.ledger, asked_of(round_, self.schema), run)
+
+    def _check_left(self, needed: Fraction, run: str) -> None:
+        """Refuse what the budget, or a cap of whoever asks or of the run, does not leave."""
+        left = min(self.remaining, self.ledger.remaining_of(f"run:{run}"))
+        if needed > left:
+            raise BudgetError(self.offer.unit, needed, left)
 
     def _question(self, round_: Round) -> tuple[str, str | None]:
         """A round as the ledger names it, and as earlier versions did."""
@@ -282,12 +285,6 @@ class Curator:
                 noisy += [[int(steps) for steps in blurred(true, next(noises))] for true in exact]
         released: dict[str, object] = {"sums": noisy, "choices": choices, "jointly": True, "vectors": True}
         return json.dumps(released | {"others": others} if others else released)
-
-
-def check_own(run: str) -> None:
-    """Refuse a name that the curator keeps for itself."""
-    if run == ONE_ROUND:
-        raise QueryError(f"the run {run!r} is the curator's own: name yours otherwise")
 
 
 def _columns(round_: Round) -> set[str] | None:

@@ -175,7 +175,8 @@ class Parties:
             ahead: what this round and all later ones may cost.
         """
         asked = self._asked(round_)
-        fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead) for hand in asked.hands]
+        last = round_.share == ahead.share
+        fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead, last) for hand in asked.hands]
         return any(fresh)
 
     def _asked(self, round_: Round) -> PartiesRound:

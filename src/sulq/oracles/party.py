@@ -12,7 +12,7 @@ from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
 from sulq.oracles.remote import Remote
 from sulq.queries.buckets import check_identifier
-from sulq.queries.rounds import Ahead, Round
+from sulq.queries.rounds import Ahead, Round, numbers_of
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
@@ -76,12 +76,21 @@ class Party:
             return [0.0] * len(round_.queries)
         return self.oracle.error(round_, beta)
 
-    def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead) -> bool:
-        """Refuse rounds that could not all be paid; False if all of them were charged before."""
+    def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead, last: bool = False) -> bool:
+        """Refuse rounds that could not all be paid; False if all of them were charged before.
+
+        Args:
+            rounds: what it is asked for one round of a learner.
+            run: the name of the run that asks.
+            ahead: what that round and all later ones may cost.
+            last: whether no later one is asked by shares.
+        """
         fresh, share = False, ahead.share
+        numbers = [numbers_of(each, self.schema) for each in rounds]
         for place, each in enumerate(rounds):
             later = tuple(rounds[place + 1 :]) if share is None else ()
-            fresh = self.oracle.afford(each, run, Ahead(share, later, ahead.reserve)) or fresh
+            many = sum(numbers[place:]) if last and share is not None else None
+            fresh = self.oracle.afford(each, run, Ahead(share, later, ahead.reserve, many)) or fresh
             share = None if share is None else share - (each.share or 0)
         return fresh
 

@@ -9,7 +9,15 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import quote
 
-from sulq.errors import AccessError, BudgetError, QueryError, ReleaseError, RemoteError, SulqError
+from sulq.errors import (
+    AccessError,
+    AdaptivityError,
+    BudgetError,
+    QueryError,
+    ReleaseError,
+    RemoteError,
+    SulqError,
+)
 from sulq.queries.rounds import Round
 from sulq.talk.answers import Answer
 from sulq.talk.offer import Offer
@@ -156,6 +164,8 @@ def _error_in(data: Any, url: str, status: int) -> SulqError:
             )
     if code == "release_failed":
         return ReleaseError()
+    if code == "second_round":
+        return AdaptivityError(message)
     if code == "refused":
         return QueryError(message)
     if code == "not_allowed" or str(code).startswith("key_"):

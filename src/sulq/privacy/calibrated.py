@@ -57,16 +57,14 @@ def calibrated(
             raise QueryError(f"calibration={calibration!r} is for epsilon with delta: state both")
         [accounting] = [each for each in get_args(Accounting) if each == calibration]
         return tight(budget(epsilon, delta, rho, accounting if delta is not None else None))
-    unknown = QueryError(
-        "calibrations are 'tight', 'gaussian', 'zcdp' and 'sulq-gaussian' (with delta), 'sulq-laplace' "
-        f"(without), not {calibration!r}"
-    )
     if calibration not in PRINTED:
-        raise unknown
+        raise QueryError(
+            "calibrations are 'tight', 'gaussian', 'zcdp' and 'sulq-gaussian' (with delta), 'sulq-laplace' "
+            f"(without), not {calibration!r}"
+        )
     if queries is None or epsilon is None or rho is not None:
         raise QueryError(f"{calibration} needs epsilon and the number of queries beforehand, and no rho")
-    if calibration == "sulq-laplace" and delta is None:
-        return SulqLaplace(epsilon, queries)
-    if calibration == "sulq-gaussian" and delta is not None:
-        return SulqGaussian(epsilon, delta, queries, gamma)
-    raise unknown
+    if (delta is None) != (calibration == "sulq-laplace"):
+        how = "with delta: state both" if delta is None else "without delta: leave it out"
+        raise QueryError(f"calibration={calibration!r} is for epsilon {how}")
+    return SulqLaplace(epsilon, queries) if delta is None else SulqGaussian(epsilon, delta, queries, gamma)

@@ -25,14 +25,13 @@ from numpy.typing import NDArray
 from sulq.errors import QueryError
 from sulq.numbers import whole
 from sulq.privacy.noise import DiscreteGaussian, Noise
+from sulq.privacy.ranges import checked_beta
 from sulq.privacy.spherical import SphericalLaplace
 
 MOST = 2**32
 """Draws of noise for a round: they take many minutes."""
 BLOCK = 2**20
 """So many draws are added up at a time."""
-_FAR = Fraction(10**9)
-"""A distance of so many times the noise is as good as any: the chance to be further off is no float."""
 ROUNDING = 1 + 1e-9
 """More than what floats lose here."""
 
@@ -122,11 +121,12 @@ def repetitions(noise: Noise, distance: Fraction, beta: float | Fraction) -> int
     >>> repetitions(DiscreteLaplace(100), Fraction(20), 0.05)
     371
     """
+    # A distance at which one answer is enough may be beyond the range of floats.
     if isinstance(noise, DiscreteGaussian):
-        exponent = float(min(distance**2 / (2 * noise.variance), _FAR))
+        exponent = float(min(distance**2 / (2 * noise.variance), Fraction(MOST)))
     else:
-        exponent = laplace_exponent(float(min(distance / noise.scale, _FAR)))
-    wanted = math.log(2 / beta) * ROUNDING**4
+        exponent = laplace_exponent(float(min(distance / noise.scale, Fraction(MOST))))
+    wanted = math.log(2 / checked_beta(beta)) * ROUNDING**4
     if not exponent > wanted / MOST:
         raise QueryError("this tolerance takes too many repetitions: allow a larger one")
     return math.ceil(wanted / exponent)
@@ -138,6 +138,7 @@ def laplace_exponent(y: float) -> float:
     >>> round(laplace_exponent(0.2), 6)
     0.009951
     """
-    # (√(1 + y²) − 1)/y without the difference, of which nothing is left if y is small.
-    s = y / (1 + math.hypot(1, y))
-    return s * y + math.log1p(-s * s)
+    # s·y = √(1 + y²) − 1 without the difference, of which nothing is left if y is small; 1 − s² is one over
+    # 1 + s·y/2, of which nothing is left if y is large.
+    product = y * (y / (1 + math.hypot(1, y)))
+    return product - math.log1p(product / 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from sulq.errors import QueryError
-from sulq.queries.expressions import Column
+from sulq.queries.expressions import Column, named
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
 from sulq.queries.vectors import Vector
@@ -22,7 +22,7 @@ def attribute(schema: Schema, given: str | Node) -> Node:
     >>> attribute(Schema({"sick": Boolean()}), "sick").described()
     "column 'sick'"
     """
-    expression = Column(given) if isinstance(given, str) else given
+    expression = named(given)
     for leaf in expression.leaves().values():
         schema.attribute(leaf.name)
     return expression

@@ -9,8 +9,8 @@ of that row alone, and the rule is public and the same for all rows. So a row ad
 rows come and go, that is at most |v|. Where one row is exchanged for another, two values differ by at most
 their spread, and a value and 0 by at most |v|: `Only.facts` states the larger of both.
 
-Conditions and groups are no numbers that are summed: they read the column's public constant. Features, which
-learners make points of, do too, because a point needs all its coordinates.
+Conditions and groups are no numbers that are summed: they read the column's public constant. Points, which
+learners make of features or of `coordinate`, do too, because a point needs all its coordinates.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from functools import reduce
 from operator import and_
 
 from sulq.queries.arithmetic import And
+from sulq.queries.cases import Where
 from sulq.queries.expressions import Column, Known
 from sulq.queries.facts import Number
 from sulq.queries.folds import Fold
@@ -82,6 +83,25 @@ def _leaves(expression: Node) -> list[Leaf]:
     if not inner:
         return list(expression.leaves().values())
     return list({leaf.key: leaf for child in inner for leaf in _leaves(child)}.values())
+
+
+def coordinate(name: str, schema: Schema) -> Node:
+    """A column as a coordinate of a point: of a row that misses the cell, it is the public constant.
+
+    It says so by `known`, so that sums of it leave no row out.
+
+    Args:
+        name: the column.
+        schema: what is public about the columns.
+
+    >>> import sulq
+    >>> people = sulq.open({"cost": [100, None]}, {"cost": sulq.Real(0, 1000, missing=0, drop_missing=True)})
+    >>> means = [sulq.mean("cost"), sulq.mean(coordinate("cost", people.schema))]
+    >>> [answer.value for answer in people.exact().ask(sulq.Round(means))]
+    [100.0, 50.0]
+    """
+    column = Column(name)
+    return Where(Known(name), column, column) if drops(schema[name]) else column
 
 
 def known_beside(where: Node | None, names: Iterable[str], value: Node | None = None) -> Node | None:

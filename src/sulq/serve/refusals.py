@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sulq.errors import BudgetError, LedgerError, ReleaseError, SulqError
+from sulq.errors import AdaptivityError, BudgetError, LedgerError, ReleaseError, SulqError
 from sulq.wire import one_line
 
 STATUS = {
@@ -23,6 +23,7 @@ STATUS = {
     "method": 405,
     "too_slow": 408,
     "budget": 409,
+    "second_round": 409,
     "conflict": 409,
     "too_large": 413,
     "media_type": 415,
@@ -69,6 +70,8 @@ def refusal_of(error: BaseException, owner: bool = False) -> RefusedError:
         return error
     if isinstance(error, BudgetError):
         return RefusedError("budget", str(error))
+    if isinstance(error, AdaptivityError):
+        return RefusedError("second_round", str(error))
     if isinstance(error, ReleaseError):
         return RefusedError("release_failed", str(error))
     if isinstance(error, LedgerError):

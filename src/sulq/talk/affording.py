@@ -36,7 +36,7 @@ def _queries(round_: Round, ahead: Ahead) -> Fraction:
     """How many queries a run by shares takes: the SuLQ paper's T, which must be known beforehand."""
     if ahead.numbers is None and ahead.share is not None and round_.share != ahead.share:
         raise QueryError(
-            "the SuLQ paper's calibrations need the number of queries beforehand, and this learner does not "
-            "know how many all of its rounds ask: use calibration='tight'"
+            "the SuLQ paper's calibrations need the number of queries beforehand, and how many all rounds of "
+            "this learner ask of this curator is not known: use calibration='tight'"
         )
     return Fraction(ahead.numbers or 0)

@@ -30,6 +30,7 @@ from sulq.oracles.remote import Remote
 from sulq.privacy.noise import DiscreteLaplace, Noise
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.spherical import SphericalLaplace
+from sulq.queries.attributes import condition
 from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.rounds import Round, asked_of
@@ -40,20 +41,21 @@ from sulq.talk.answers import Answer
 from sulq.talk.laws import Ratio
 
 Row = Mapping[str, Any]
+ROUNDING = Fraction(1, 10**9)
+"""Chances that floats say add up to 1 but for this."""
 
 
-def conf(probability: float) -> float:
+def conf(probability: Numeric) -> float:
     """conf of Definition 1: ln(p/(1 − p)), from −∞ to ∞.
 
     Args:
-        probability: p, strictly between 0 and 1.
+        probability: p, above 0 and less than 1.
 
     >>> conf(0.5), round(conf(0.75), 3)
     (0.0, 1.099)
     """
-    if not 0 < probability < 1:
-        raise QueryError(f"a belief lies strictly between 0 and 1, not at {probability!r}")
-    return math.log(probability / (1 - probability))
+    belief = rational("a belief", probability, below=1)
+    return math.log(belief.numerator) - math.log(belief.denominator - belief.numerator)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def confidence(
     released: Sequence[tuple[Round, Sequence[Answer]]],
     others: Mapping[str, Sequence[Any]],
     beliefs: Sequence[tuple[Row, Numeric]],
-    predicate: Node,
+    predicate: str | Node,
 ) -> Confidence:
     """How much a release tells somebody who knows all rows but one: the gain of Definition 1.
 
@@ -90,8 +92,9 @@ def confidence(
         curator: whoever answered.
         released: the rounds that were asked, and their answers.
         others: all rows but the one, by column: what somebody is supposed to know.
-        beliefs: what the one row may be, and how likely that is thought to be; the chances add up to 1.
-        predicate: what is asked of the row: an expression that is true or false.
+        beliefs: what the one row may be, and how likely that is thought to be; the chances add up to 1, but
+            for what floats lose.
+        predicate: what is asked of the row: a boolean column, or an expression that is true or false.
 
     >>> import sulq
     >>> rows = {"sick": [True, False, True, True]}
@@ -107,21 +110,29 @@ def confidence(
     if curator.offer.truncate:
         raise QueryError("a truncated answer does not say what was released: ask with truncate=False")
     chances = [rational("a belief", chance) for _, chance in beliefs]
-    if not beliefs or sum(chances) != 1:
-        raise QueryError(f"beliefs are chances that add up to 1, not to {float(sum(chances)):g}")
+    whole = sum(chances, Fraction(0))
+    if abs(whole - 1) > ROUNDING:
+        raise QueryError(f"beliefs are chances that add up to 1, not to {float(whole):.10g}")
     if curator.schema.unit is not None:
         raise QueryError("confidence is about a person of one row: the schema has a unit")
     for name in curator.schema:
         if name not in others or any(name not in row for row, _ in beliefs):
             raise QueryError(f"what is known, and each row that is believed in, has column {name!r}")
+    holding = condition(predicate, curator.schema)
     tables = [_with(curator.schema, others, row) for row, _ in beliefs]
+    if curator.offer.rows not in (None, tables[0].rows):
+        raise QueryError(
+            f"what is known are all rows but one, {curator.offer.rows - 1} of them, not {tables[0].rows - 1}"
+        )
     likely = np.zeros(len(beliefs))
     for round_, answers in released:
         parts, noisy, noises = _released(curator, round_, answers)
         for place, table in enumerate(tables):
             sums = zip(table.sums(parts), noisy, noises, strict=True)
             likely[place] += math.fsum(_likelihood(noise, steps, list(true)) for true, steps, noise in sums)
-    holds = np.array([bool(table.values(predicate)[-1]) for table in tables])
+    if not np.isfinite(likely).any():
+        raise QueryError("by these answers the row is none of those that are believed in")
+    holds = np.array([bool(table.values(holding)[-1]) for table in tables])
     if holds.all() or not holds.any():
         raise QueryError("the predicate is true of all rows that are believed in, or of none")
     before = np.log(np.array([float(chance) for chance in chances]))
@@ -141,19 +152,24 @@ def _released(
     terms, scope = curator.offer.terms(round_), curator.offer.scope
     parts: list[Node] = []
     noisy: list[list[int]] = []
-    for query, answer in zip(asked_of(round_, curator.schema).queries, answers, strict=True):
+    queries = asked_of(round_, curator.schema).queries
+    if len(answers) != len(queries):
+        raise QueryError(f"a round of {len(queries)} queries has as many answers, not {len(answers)}")
+    for query, answer in zip(queries, answers, strict=True):
         if not isinstance(query, Query):
             raise QueryError(
                 "confidence is worked out for counts, totals and means, and not for other questions"
             )
         parts += query.parts
         sums: list[Any] = [answer.value]
-        if query.statistic == "mean":
-            assert isinstance(answer.law, Ratio)
+        if isinstance(answer.law, Ratio):
             sums = [answer.law.totals, answer.law.counts]
-        for part, values in zip(query.parts, sums, strict=True):
-            unit = scope.number(part).unit
-            noisy.append([round(Fraction(float(value)) / unit) for value in np.ravel(values)])
+        facts = [scope.number(part) for part in query.parts]
+        sizes = [np.size(values) if np.isfinite(values).all() else 0 for values in sums]
+        if sizes != [each.width for each in facts]:
+            raise QueryError(f"an answer is that to another query than the {query.statistic} that was asked")
+        for each, values in zip(facts, sums, strict=True):
+            noisy.append([round(Fraction(float(value)) / each.unit) for value in np.ravel(values)])
     return parts, noisy, [_single(noise) for noise in terms.noises]
 
 

@@ -9,14 +9,15 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import BudgetError, QueryError
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, in_floats, rational, whole
 from sulq.oracles.curator import Curator
+from sulq.oracles.remote import Remote
 from sulq.privacy import repeated
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.repeated import laplace_exponent
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.queries.query import Query
-from sulq.queries.rounds import Round
+from sulq.queries.rounds import Round, asked_of
 from sulq.talk.laws import Value
 
 
@@ -40,6 +41,7 @@ def repetitions(
     1
     """
     tau, rare = rational("tolerance", tolerance), rational("beta", beta, most=1)
+    whole("rows", rows, 1)
     if as_printed:
         return math.ceil(calibration.variance / (tau * rows**2))
     law = DiscreteGaussian if isinstance(calibration, SulqGaussian) else DiscreteLaplace
@@ -47,6 +49,7 @@ def repetitions(
     return repeated.repetitions(law(width), tau * rows, rare)
 
 
+@in_floats
 def emulation_rows(
     calibration: SulqGaussian | SulqLaplace,
     tolerances: Sequence[float],
@@ -119,7 +122,7 @@ def _spare(calibration: SulqGaussian | SulqLaplace, tolerances: Sequence[float])
 
 
 def emulated(
-    curator: Curator,
+    curator: Curator | Remote,
     query: Query,
     tolerance: Numeric,
     beta: Numeric,
@@ -134,8 +137,8 @@ def emulated(
     and the printed number of repetitions can be asked for too.
 
     Args:
-        curator: a curator with one of the paper's calibrations.
-        query: the mean of a single number over all rows.
+        curator: a curator with one of the paper's calibrations, here or elsewhere, who truncates no answers.
+        query: the mean of a single number over all rows, of which none is left out for a missing cell.
         tolerance: how far off the average may be.
         beta: the chance that it is further off.
         run: the name of the run.
@@ -147,12 +150,20 @@ def emulated(
     >>> 0.4 < emulated(curator, sulq.mean("sick"), tolerance=0.1, beta=1e-6) < 0.6
     True
     """
-    calibration = curator.offer.calibration if isinstance(curator, Curator) else None
+    calibration = curator.offer.calibration if isinstance(curator, Curator | Remote) else None
     if not isinstance(calibration, SulqGaussian | SulqLaplace):
         raise QueryError("repetition belongs to the SuLQ paper's calibrations: state a tolerance instead")
-    facts = curator.offer.scope.number(query.value)
-    if query.statistic != "mean" or query.where is not None or query.by or facts.width != 1:
-        raise QueryError("a statistical query is the mean of a single number over all rows")
+    if curator.offer.truncate:
+        raise QueryError("what is cut off does not average out: open the curator with truncate=False")
+    [mean] = asked_of(Round([query]), curator.schema).queries
+    if not isinstance(mean, Query) or mean.statistic != "mean" or mean.where is not None or mean.by:
+        raise QueryError(
+            "a statistical query is the mean of a single number over all rows, of which none is left out for "
+            "a missing cell"
+        )
+    facts = curator.offer.scope.number(mean.value)
+    if facts.width != 1:
+        raise QueryError(f"a statistical query is the mean of a single number, not of {facts.width}")
     rows = curator.offer.rows
     if rows is None:
         raise QueryError(
@@ -167,5 +178,5 @@ def emulated(
     if times > calibration.total:
         raise BudgetError(calibration.unit, Fraction(times), curator.remaining)
     # One round: it is refused as a whole if too few queries are left, and half an average is worth nothing.
-    answers = curator.ask(Round([query] * times), run)
+    answers = curator.ask(Round([mean] * times), run)
     return float(np.mean([answer.value for answer in answers]))

@@ -18,10 +18,13 @@ from sulq.queries.rounds import Round
 from sulq.schema import Boolean, Schema
 from sulq.sources.opening import open as open_source
 from sulq.talk.answers import Answer
+from sulq.theory import theorems
 from sulq.theory.mask_blind import blind_answer
 from sulq.theory.masked_examples import check_secret
 
 MOST_BITS = 16
+ROUNDING = Fraction(1, 10**9)
+"""More than what a float loses of 2^(−d/3)."""
 
 
 @dataclass
@@ -97,10 +100,22 @@ def parity_queries(bits: int, tolerance: float, as_printed: bool = False) -> int
     >>> parity_queries(30, 2**-10), parity_queries(30, 2**-10, as_printed=True)
     (1024, 1024)
     """
-    d, tau = whole("bits", bits, 1), float(rational("tolerance", tolerance, most=1))
+    d = whole("bits", bits, 1, theorems.MOST_BITS)
+    tau, parities = Fraction(float(rational("tolerance", tolerance, most=1))), 1 << d
     if as_printed:
-        if tau < 2 ** (-d / 3):
+        if tau**3 * parities < 1 - ROUNDING:
             raise QueryError("the paper's bound is for tolerances of at least 2^(−d/3)")
-        return math.ceil(math.pow(2, d / 3) * (1 - 1e-12))
-    told: Fraction = Fraction(tau) ** 2 * (int(2**d) - 2)
-    return max(0, math.floor(told) + 1)
+        return ceil_cube_root(parities)
+    return max(0, math.floor(tau**2 * (parities - 2)) + 1)
+
+
+def ceil_cube_root(number: int) -> int:
+    """The least whole number whose cube is no less than a positive one.
+
+    >>> [ceil_cube_root(number) for number in (1, 2, 8, 9, 27, 28)]
+    [1, 2, 2, 3, 3, 4]
+    """
+    root = 1 << -(-number.bit_length() // 3)
+    while (nearer := (2 * root + number // root**2) // 3) < root:  # Newton's method, from above
+        root = nearer
+    return root + (root**3 < number)

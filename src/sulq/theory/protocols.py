@@ -7,26 +7,29 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from sulq.local.lr import LocalRandomness
+from sulq.errors import QueryError
+from sulq.local.lr import LocalRandomness, takes_codes
 from sulq.local.randomizer import Randomizer
 from sulq.numbers import Numeric, rational
 from sulq.queries.codes import Cross
+from sulq.queries.expressions import named
 from sulq.queries.node import Node
 from sulq.schema import Schema
 from sulq.sources.rows import rows_of
 from sulq.sources.sums import Sums
+from sulq.wire import shown
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Call:
     """One call of a protocol: a randomizer is applied to a person's value. The papers write LR_z(i, R).
 
     Args:
         person: the number of the person, from 0.
-        randomizer: what the person's device runs.
-        value: the person's value: an expression with few possible values.
+        randomizer: what the person's device runs: one that reports on a code, and not on a vector.
+        value: the person's value: a column's name, or an expression, with few possible values.
 
     >>> import sulq
     >>> from sulq.local import RandomizedResponse
@@ -37,6 +40,14 @@ class Call:
     person: int
     randomizer: Randomizer
     value: Node
+
+    def __init__(self, person: int, randomizer: Randomizer, value: str | Node) -> None:
+        if not takes_codes(randomizer):
+            raise QueryError(
+                f"a person's value is one of few in a protocol, and this is for vectors: {shown(randomizer)}"
+            )
+        for name, part in (("person", person), ("randomizer", randomizer), ("value", named(value))):
+            object.__setattr__(self, name, part)
 
 
 Calls = Generator[Sequence[Call], list[Any], T]

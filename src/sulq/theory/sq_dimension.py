@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sulq.classes.base import HypothesisClass, Setting, check_size
 from sulq.errors import QueryError
+from sulq.numbers import rational
 from sulq.queries.attributes import condition
 from sulq.queries.node import Node
 from sulq.schema import Boolean, Schema
@@ -42,19 +43,20 @@ def sq_dimension(concepts: Any, weights: Sequence[float] | None = None, power: f
     >>> sq_dimension([[1, 1, 1, 1], [1, 1, 1, -1], [1, 1, -1, -1]])
     2
     """
-    table = np.array(concepts, dtype=np.float64)
+    table, decay = _numbers(concepts), float(rational("power", power))
     if table.ndim != 2 or not table.size or not np.isin(table, (-1, 1)).all():
-        raise QueryError("concepts are rows of −1 and 1, one for each example of a domain")
+        raise QueryError(
+            "concepts are rows of −1 and 1, one for each example of a domain: concepts_of(…) has those of "
+            "a class"
+        )
     if len(table) > MOST_CONCEPTS:
         raise QueryError(f"the SQ dimension is worked out for at most {MOST_CONCEPTS} concepts")
-    chances = (
-        np.full(table.shape[1], 1 / table.shape[1]) if weights is None else np.array(weights, dtype=float)
-    )
+    chances = np.full(table.shape[1], 1 / table.shape[1]) if weights is None else _numbers(weights)
     if chances.shape != table.shape[1:] or (chances < 0).any() or not np.isclose(chances.sum(), 1):
         raise QueryError("weights are chances of the examples, which add up to 1")
     correlated = np.abs((table * chances) @ table.T)
     sizes = range(len(table), 1, -1)
-    return next((size for size in sizes if _clique(correlated <= size**-power + ROUNDING, size)), 1)
+    return next((size for size in sizes if _clique(correlated <= size**-decay + ROUNDING, size)), 1)
 
 
 def concepts_of(hypotheses: HypothesisClass, schema: Schema, label: str | Node) -> NDArray[np.int64]:
@@ -89,6 +91,14 @@ def concepts_of(hypotheses: HypothesisClass, schema: Schema, label: str | Node) 
     domain = rows_of(open_source(rows | blank, schema), "a domain")
     values = [domain.values(hypotheses.hypothesis(index, setting).expression) for index in range(size)]
     return np.where(np.array(values, dtype=bool), 1, -1)
+
+
+def _numbers(given: Any) -> NDArray[np.float64]:
+    """What was given as an array of numbers; an empty one, if it is none."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.empty(0)
 
 
 def _clique(near: NDArray[np.bool_], size: int) -> bool:

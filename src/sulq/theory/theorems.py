@@ -12,13 +12,18 @@ labels that are wrong at the rate η.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Literal
 
-from sulq.numbers import rational, whole
+from sulq.errors import QueryError
+from sulq.numbers import fraction, in_floats, rational, whole
 
 Answering = Literal["joint", "chunks", "printed"]
+MOST_BITS = 10_000
+"""Bounds on what is learned of more bits than that are asked for by nobody."""
 
 
+@in_floats
 def sample_rows(queries: int, tolerance: float, beta: float, width: float = 1.0) -> int:
     """SQ → PAC, Theorem 6 of the lecture notes: a chunk of rows for every query.
 
@@ -27,10 +32,11 @@ def sample_rows(queries: int, tolerance: float, beta: float, width: float = 1.0)
     >>> sample_rows(20, 0.0025, 0.05)
     10695380
     """
-    _check(queries, tolerance, beta)
+    queries, tolerance, beta, width = _checked(queries, tolerance, beta, width)
     return queries * math.ceil(width**2 * math.log(2 * queries / beta) / (2 * tolerance**2))
 
 
+@in_floats
 def private_rows(
     queries: int,
     tolerance: float,
@@ -57,14 +63,15 @@ def private_rows(
     >>> [private_rows(20, 0.0025, 0.05, 0.01, how) for how in ("printed", "chunks", "joint")]
     [213907580, 47217660, 10695379]
     """
-    _check(queries, tolerance, beta)
-    rational("epsilon", epsilon)
+    queries, tolerance, beta, width = _checked(queries, tolerance, beta, width)
+    epsilon = float(rational("epsilon", epsilon))
     each = epsilon if answering == "chunks" else epsilon / queries
     sampling = 2 * width**2 * math.log(4 * queries / beta) / tolerance**2
     noise = 2 * width * math.log(2 * queries / beta) / (tolerance * each)
     return math.ceil(max(sampling, noise)) * (1 if answering == "joint" else queries)
 
 
+@in_floats
 def relabelled_rows(queries: int, tolerance: float, beta: float, rate: float) -> int:
     """Wrong labels, Theorem 8 of the lecture notes, as its proof goes: three estimates for a query.
 
@@ -75,11 +82,14 @@ def relabelled_rows(queries: int, tolerance: float, beta: float, rate: float) ->
     >>> relabelled_rows(20, 0.0025, 0.05, 0.3), sample_rows(20, 0.0025, 0.05, width=2.5)
     (410954260, 66846120)
     """
-    _check(queries, tolerance, beta)
+    queries, tolerance, beta, _ = _checked(queries, tolerance, beta)
+    if not 0 <= (wrong := fraction("rate", rate)) < Fraction(1, 2):
+        raise QueryError(f"the rate of wrong labels is from 0 to below 1/2, not {rate!r}")
     half = 2 * math.log(6 * queries / beta) / tolerance**2
-    return queries * (2 * math.ceil(half) + math.ceil(half / (1 - 2 * rate) ** 2))
+    return queries * (2 * math.ceil(half) + math.ceil(half / (1 - 2 * float(wrong)) ** 2))
 
 
+@in_floats
 def local_rows(
     queries: int,
     tolerance: float,
@@ -98,8 +108,8 @@ def local_rows(
     >>> local_rows(20, 0.0025, 0.05, 1), local_rows(20, 0.0025, 0.05, 1, as_printed=True)
     (755482520, 342252140)
     """
-    _check(queries, tolerance, beta)
-    rational("epsilon", epsilon)
+    queries, tolerance, beta, width = _checked(queries, tolerance, beta, width)
+    epsilon = float(rational("epsilon", epsilon))
     ratio = (width / 2 / tolerance) ** 2
     sampling = 8 * ratio * math.log(4 * queries / beta)
     if as_printed:
@@ -109,24 +119,27 @@ def local_rows(
     return queries * math.ceil(max(sampling, noise))
 
 
+@in_floats
 def laplace_mean_tail(n: int, distance: float, scale: float, as_printed: bool = False) -> float:
     """How likely the mean of n Laplace variables is further than this from 0: Lemma A.3 of the full paper.
 
     >>> round(laplace_mean_tail(100, 0.5, 1), 4), round(laplace_mean_tail(100, 0.5, 1, as_printed=True), 4)
     (0.0879, 0.0019)
     """
+    many, square = whole("n", n, 1), float(fraction("distance", distance) / rational("scale", scale)) ** 2
     if as_printed:
-        return math.exp(-((distance / scale) ** 2) * n / 4)
-    return min(1.0, 2 * math.exp(-min((distance / scale) ** 2 / 8, 1) * n))
+        return math.exp(-square * many / 4)
+    return min(1.0, 2 * math.exp(-min(square / 8, 1) * many))
 
 
+@in_floats
 def conjunction_tolerance(features: int, error: float) -> float:
     """Theorem 5 of the lecture notes: d queries of tolerance error/2d learn a monotone conjunction.
 
     >>> conjunction_tolerance(20, 0.1)
     0.0025
     """
-    return error / (2 * features)
+    return float(rational("error", error)) / (2 * whole("features", features, 1))
 
 
 def masked_parity_tolerance(bits: int) -> float:
@@ -137,7 +150,7 @@ def masked_parity_tolerance(bits: int) -> float:
     >>> masked_parity_tolerance(16) < 1 / 64
     True
     """
-    return 1 / (4 * bits + 1)
+    return 1 / (4 * whole("bits", bits, 1, MOST_BITS) + 1)
 
 
 def masked_parity_failure(bits: int, queries: int, as_printed: bool = False) -> float:
@@ -158,11 +171,17 @@ def masked_parity_failure(bits: int, queries: int, as_printed: bool = False) -> 
     >>> masked_parity_failure(30, 1000), masked_parity_failure(30, 1000, as_printed=True)
     (0.3779296875, 0.255859375)
     """
-    known = whole("queries", queries, 1) / 2 ** (whole("bits", bits, 1) / 3 + 2)
+    correlated = Fraction(2.0 ** -(whole("bits", bits, 1, MOST_BITS) / 3 + 2)) * whole("queries", queries, 1)
+    known = float(min(Fraction(1), correlated))
     return max(0.0, 0.5 - known if as_printed else (1 - known) / 2)
 
 
-def _check(queries: int, tolerance: float, beta: float) -> None:
-    whole("queries", queries, 1)
-    rational("tolerance", tolerance)
-    rational("beta", beta, below=1)
+def _checked(
+    queries: int, tolerance: float, beta: float, width: float = 1.0
+) -> tuple[int, float, float, float]:
+    return (
+        whole("queries", queries, 1),
+        float(rational("tolerance", tolerance)),
+        float(rational("beta", beta, below=1)),
+        float(rational("width", width)),
+    )
