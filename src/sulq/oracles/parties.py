@@ -252,11 +252,13 @@ def parties(
 
 
 def _together(members: Sequence[Party]) -> str:
-    """What is promised to a person whose rows all parties have: budgets add up."""
+    """What is promised to a person whose rows all parties have: budgets for the same change add up."""
     budgets: list[Any] = [
         None if isinstance(party.oracle, Exact) else getattr(party.oracle.offer.calibration, "budget", None)
         for party in members
     ]
+    if len({party.change for party in members}) > 1:
+        return "all of these together"
     if all(isinstance(each, PureDP) for each in budgets):
         return PureDP(sum(each.epsilon for each in budgets)).describe()
     if all(isinstance(each, ZCDP) for each in budgets):

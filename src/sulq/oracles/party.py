@@ -55,6 +55,14 @@ class Party:
         """How many rows it has, if that is public."""
         return self.oracle.source.rows if isinstance(self.oracle, Exact) else self.oracle.offer.rows
 
+    @property
+    def change(self) -> tuple[str, str]:
+        """What its promise is about: whether rows are replaced or come and go, and whose they are."""
+        neighbours = "" if isinstance(self.oracle, Exact) else self.oracle.offer.neighbours
+        unit = self.schema.unit
+        # Nobody knows how a unit that is not the person goes with the units of other parties.
+        return neighbours, "row" if unit is None else "person" if unit.column == self.key else self.name
+
     def cost(self, rounds: Sequence[Round]) -> Fraction:
         """What rounds cost together, in the unit of its budget."""
         if isinstance(self.oracle, Exact):
