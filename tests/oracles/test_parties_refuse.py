@@ -13,6 +13,9 @@ import sulq
 from sulq.oracles.curator import Curator
 from tests.oracles.test_parties import HERE, THERE, col, curators, table
 
+UNKNOWN = HERE.curator(epsilon=1, neighbours="add-remove")
+"""A party that does not make public how many rows it has."""
+
 
 class Liar(Curator):
     """A party that says something else than it was asked for."""
@@ -60,15 +63,22 @@ def test_sketches_that_make_no_sense_are_not_read(wrong: dict[str, Any]) -> None
 @pytest.mark.parametrize(
     ("make", "says"),
     [
+        (lambda: sulq.parties([], "id"), "at least two"),
         (lambda: sulq.parties([HERE.exact()], "id"), "at least two"),
+        (lambda: sulq.parties([UNKNOWN], "id"), "at least two"),
+        (lambda: sulq.parties([UNKNOWN, UNKNOWN], "id"), "two parties have a column 'a'"),
         (lambda: sulq.parties([HERE.exact(), HERE.exact()], "id"), "two parties have a column 'a'"),
-        (lambda: sulq.parties([HERE.exact(), THERE.exact()], "who"), "no column 'who'"),
+        (lambda: sulq.parties([HERE.exact(), THERE.exact()], "who"), "^party 1: no column 'who'"),
+        (lambda: sulq.parties({"x": HERE.exact(), "y": THERE.exact()}, ["id", "who"]), "^y: no column 'who'"),
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], ["id"]), "a name for each party"),
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], None), "a name for each party"),  # type: ignore[arg-type]
         (lambda: sulq.parties(HERE.exact(), "id"), "curators in a list, or by name"),  # type: ignore[arg-type]
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], "id", salt="\ud83d"), "whole letters"),
-        (lambda: sulq.parties([HERE.crowd(epsilon=1), THERE.exact()], "id"), "party 1 is a Crowd"),  # type: ignore[list-item]
-        (lambda: sulq.parties([HERE.curator(epsilon=1, truncate=True), THERE.exact()], "id"), "truncates"),
+        (lambda: sulq.parties([HERE.crowd(epsilon=1), THERE.exact()], "id"), "^party 1: a Crowd is no party"),  # type: ignore[list-item]
+        (
+            lambda: sulq.parties([HERE.curator(epsilon=1, truncate=True), THERE.exact()], "id"),
+            "^party 1: it truncates",
+        ),
         (
             lambda: sulq.parties(
                 [HERE.curator(epsilon=1, answering="chunks", queries=2), THERE.exact()], "id"

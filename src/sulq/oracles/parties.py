@@ -62,14 +62,12 @@ class Parties:
     queries: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        if len(self.members) < 2:
-            raise QueryError("parties are at least two: ask one alone itself")
-        self.schema  # noqa: B018, columns that two parties have are refused
+        self.schema  # noqa: B018, parties that do not go together are refused
 
     @cached_property
     def schema(self) -> JointSchema:
         """The columns of all parties; those that name people are left out."""
-        return JointSchema([party.schema for party in self.members], [party.key for party in self.members])
+        return _joint(self.members)
 
     @cached_property
     def group(self) -> Group:
@@ -242,6 +240,7 @@ def parties(
     members = tuple(
         Party(name, each, column) for (name, each), column in zip(given.items(), keys, strict=True)
     )
+    _joint(members)  # what is wrong with the parties is said before what they do not make public
     if people is None:
         people = max((party.rows for party in members if party.rows is not None), default=None)
         if people is None:
@@ -249,6 +248,13 @@ def parties(
                 "no party makes public how many rows it has: say people=, about how many people there are"
             )
     return Parties(members, whole("people", people, 0, MOST_PEOPLE), salt)
+
+
+def _joint(members: Sequence[Party]) -> JointSchema:
+    """The columns of all parties; a refusal where parties do not go together."""
+    if len(members) < 2:
+        raise QueryError("parties are at least two: ask one alone itself")
+    return JointSchema([party.schema for party in members], [party.key for party in members])
 
 
 def _together(members: Sequence[Party]) -> str:
