@@ -11,6 +11,7 @@ import pytest
 
 import sulq
 from sulq.oracles.curator import Curator
+from sulq.talk.denoised import Denoised
 from tests.oracles.test_parties import HERE, THERE, col, curators, table
 
 UNKNOWN = HERE.curator(epsilon=1, neighbours="add-remove")
@@ -113,6 +114,12 @@ def test_what_parties_cannot_answer_is_refused_before_anybody_is_asked(query: An
     with pytest.raises(sulq.SulqError, match=says):
         asked.ask(sulq.Round([query], share=None if "tolerance" in says else 1))
     assert asked.spent == {"here": 0, "there": 0}
+
+
+def test_labels_are_not_denoised_across_parties() -> None:
+    for way in (sulq.Parties.denoised, Denoised):
+        with pytest.raises(sulq.QueryError, match="not denoised across parties: denoise the curator"):
+            way(curators(epsilon=1), "a", "0.1")
 
 
 def test_products_of_four_parties_are_refused() -> None:

@@ -25,6 +25,7 @@ from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
 from sulq.talk.answers import Answer
+from sulq.talk.denoised import denoised
 from sulq.wire import canonical, check_run, encodable, of_json, shown
 
 MOST_PEOPLE = 2**40
@@ -63,6 +64,8 @@ class Parties:
 
     def __post_init__(self) -> None:
         self.schema  # noqa: B018, parties that do not go together are refused
+
+    denoised = denoised
 
     @cached_property
     def schema(self) -> JointSchema:
