@@ -255,6 +255,7 @@ def test_help_teaches_by_example(name: str | None, capsys: Captured) -> None:
     shown = capsys.readouterr().out
     assert "sulq learn" in shown
     assert "--dry-run" in shown
+    assert name is not None or "`sulq learn people.csv ...` is `sulq learn classifier" in shown
     assert "option_strings" not in shown  # what argparse makes of a bare percent sign
 
 
