@@ -252,9 +252,10 @@ def test_help_teaches_by_example(name: str | None, capsys: Captured) -> None:
     with pytest.raises(SystemExit) as left:
         main(["learn", *([] if name is None else [name]), "--help"])
     assert left.value.code == 0
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     assert "sulq learn" in shown
     assert "--dry-run" in shown
+    assert name is not None or "`sulq learn people.csv ...` is `sulq learn classifier" in shown
     assert "option_strings" not in shown  # what argparse makes of a bare percent sign
 
 

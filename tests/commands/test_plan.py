@@ -159,6 +159,21 @@ def test_parties_are_told_buckets_errors_and_how_many_people_it_takes(
     )
 
 
+def test_parties_may_name_people_by_columns_of_their_own(capsys: Captured, tmp_path: Path) -> None:
+    start = parties_schemas(tmp_path)
+    registry = tmp_path / "registry.toml"
+    registry.write_text(registry.read_text().replace("person", "pid"))
+    asked = ["--by", "smokes", "sick", "--people", "100000"]
+    keys = start.index("--key") + 1
+    assert "4,096 buckets" in said(capsys, *start[:keys], "person", "pid", *start[keys + 1 :], *asked)
+    for names, words in (
+        (["person"], "registry: no column 'person'; the schema has pid, smokes, age"),
+        (["person", "pid", "pid"], "or a name for each party"),
+    ):
+        assert main(["plan", *start[:keys], *names, *start[keys + 1 :], *asked]) != 0
+        assert words in capsys.readouterr().err
+
+
 def test_what_parties_cannot_plan_is_refused_in_a_line(capsys: Captured, tmp_path: Path) -> None:
     start = parties_schemas(tmp_path)
     for more, words in (

@@ -425,6 +425,8 @@ def test_truncation_brings_answers_into_a_range_and_keeps_their_laws() -> None:
     for low, high in ((3, 2), ("a few", 3), (None, 3), (math.nan, 3)):
         with pytest.raises(sulq.QueryError, match="a range goes from"):
             sulq.truncated(answer, low, high)  # type: ignore[arg-type]
+    with pytest.raises(sulq.QueryError, match="an answer of an oracle, not 5"):
+        sulq.truncated(5, 0, 1)  # type: ignore[arg-type]
     [chosen] = bits(XOR).curator(epsilon=1).ask(sulq.Round([sulq.choose(["a", "b"], label="y")], share=1))
     with pytest.raises(sulq.QueryError, match="has no range"):
         sulq.truncated(chosen, 0, 1)

@@ -166,6 +166,34 @@ def test_rows_that_miss_a_cell_are_left_out_of_every_figure() -> None:
     )
 
 
+def half_missing() -> tuple[dict[str, Any], sulq.Source]:
+    """The rows where every second b is missing, which the schema drops."""
+    rows = TABLE | {"b": [None if place % 2 else int(value) for place, value in enumerate(TABLE["b"])]}
+    return rows, sulq.open(rows, KINDS | {"b": sulq.Integer(0, 9, drop_missing=True)})
+
+
+def test_rows_that_miss_a_feature_are_told_by_its_constant_and_count() -> None:
+    rows, people = half_missing()
+    for learner in (sulq.ID3("y", ["a", "b"], depth=3), sulq.Additive("y", ["a", "b"])):
+        model = learner.learn(people.exact())
+        confusion = sulq.Evaluate(model).learn(people.exact()).confusion
+        assert confusion.tolist() == confusion_matrix(model.predict(rows), TABLE["y"]).tolist()
+        [wrong] = people.exact().ask(sulq.Round([sulq.error_rate(model, "y")]))
+        assert wrong.value == pytest.approx(1 - np.trace(confusion) / N)
+    for learner in (sulq.LinearRegression("pay", ["a", "b"]), sulq.Additive("pay", ["a", "b"])):
+        number = learner.learn(people.exact())
+        off = np.abs(TABLE["pay"] - np.clip(number.predict(rows), -20, 120))
+        errors = sulq.Evaluate(number).learn(people.exact()).numbers
+        assert errors.mean_absolute.value == pytest.approx(off.mean(), rel=1e-6)
+
+
+def test_rows_that_miss_a_cell_of_the_condition_are_left_out() -> None:
+    rows, people = half_missing()
+    model = sulq.ID3("y", ["a"], depth=1).learn(people.exact())
+    evaluation = sulq.Evaluate(model, where=sulq.col("b") < 8).learn(people.exact())
+    assert evaluation.confusion.sum() == sum(value is not None and value < 8 for value in rows["b"])
+
+
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_one_row_moves_the_sums_no_further_than_the_noise_is_for(neighbours: Any) -> None:
     """By enumeration, with exact sums: all pairs of rows of a small domain, exchanged or added."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 
+import sulq
 from sulq.cli import main
 from sulq.errors import LedgerError
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.places import Address, place_of
 from sulq.ledger.stores import is_there
 from tests.ledger.ledgers import opened
+
+PEOPLE = sulq.open({"sick": [True, False]}, {"sick": sulq.Boolean()})
 
 
 @pytest.mark.parametrize(
@@ -36,6 +40,13 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(
     assert main(["ledger", "show", address]) == 2
     printed = capsys.readouterr()
     assert "hunter2" not in printed.out + printed.err and printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("place", [5, True, b"people.ledger", ["people.ledger"]], ids=str)
+def test_what_is_neither_a_path_nor_an_address_is_refused(place: Any) -> None:
+    for way in (place_of, Ledger.read, lambda place: PEOPLE.curator(epsilon=1, ledger=place)):
+        with pytest.raises(LedgerError, match="a ledger is the path of a file, or an address"):
+            way(place)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sulq.errors import QueryError
 from sulq.local.best import best_randomizer
 from sulq.local.blocks import DesignResponse
 from sulq.local.hadamard import HadamardResponse
@@ -97,3 +98,8 @@ def test_several_coordinates_share_a_large_epsilon() -> None:
 def test_the_papers_report_of_a_vector_asks_for_one_of_its_numbers() -> None:
     assert isinstance(best_randomizer(Ball(3, 1.0), 1, "paper"), PaperReport)
     assert isinstance(best_randomizer(Flag(), 1, "paper"), LaplaceReport)
+
+
+def test_a_method_that_there_is_not_is_refused() -> None:
+    with pytest.raises(QueryError, match="a method is best, printed or paper, not 'worst'"):
+        best_randomizer(Flag(), 1, "worst")  # type: ignore[arg-type]

@@ -62,6 +62,19 @@ def test_missing_cells_are_left_out_on_both_sides() -> None:
     assert abs(total.value - 400) <= total.radius(SURE) and abs(mean.value - 2) <= mean.radius(SURE)
 
 
+def test_missing_cells_are_false_in_conditions_and_groups_on_both_sides() -> None:
+    drop = sulq.Boolean(drop_missing=True)
+    rows = np.arange(600)
+    here = table({"id": rows, "p": [None if row % 2 else True for row in rows]}, {"p": drop})
+    there = table({"id": rows, "q": [None if row % 3 else True for row in rows]}, {"q": drop})
+    asked = sulq.parties([here.exact(), there.exact()], "id")
+    [counts, both] = asked.ask(
+        sulq.Round([sulq.count(by=["p", "q"]), sulq.count(where=~(col("p") & col("q")))])
+    )
+    assert (np.abs(counts.value - [[200, 100], [200, 100]]) <= counts.radius(SURE)).all()
+    assert abs(both.value - 500) <= both.radius(SURE)
+
+
 def test_identifiers_have_other_names_and_types_at_other_parties() -> None:
     here = sulq.open(
         {"person": [f"{i:05}" for i in range(400)], "p": [1] * 400},

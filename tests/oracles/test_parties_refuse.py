@@ -11,7 +11,11 @@ import pytest
 
 import sulq
 from sulq.oracles.curator import Curator
+from sulq.talk.denoised import Denoised
 from tests.oracles.test_parties import HERE, THERE, col, curators, table
+
+UNKNOWN = HERE.curator(epsilon=1, neighbours="add-remove")
+"""A party that does not make public how many rows it has."""
 
 
 class Liar(Curator):
@@ -60,15 +64,22 @@ def test_sketches_that_make_no_sense_are_not_read(wrong: dict[str, Any]) -> None
 @pytest.mark.parametrize(
     ("make", "says"),
     [
+        (lambda: sulq.parties([], "id"), "at least two"),
         (lambda: sulq.parties([HERE.exact()], "id"), "at least two"),
+        (lambda: sulq.parties([UNKNOWN], "id"), "at least two"),
+        (lambda: sulq.parties([UNKNOWN, UNKNOWN], "id"), "two parties have a column 'a'"),
         (lambda: sulq.parties([HERE.exact(), HERE.exact()], "id"), "two parties have a column 'a'"),
-        (lambda: sulq.parties([HERE.exact(), THERE.exact()], "who"), "no column 'who'"),
+        (lambda: sulq.parties([HERE.exact(), THERE.exact()], "who"), "^party 1: no column 'who'"),
+        (lambda: sulq.parties({"x": HERE.exact(), "y": THERE.exact()}, ["id", "who"]), "^y: no column 'who'"),
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], ["id"]), "a name for each party"),
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], None), "a name for each party"),  # type: ignore[arg-type]
         (lambda: sulq.parties(HERE.exact(), "id"), "curators in a list, or by name"),  # type: ignore[arg-type]
         (lambda: sulq.parties([HERE.exact(), THERE.exact()], "id", salt="\ud83d"), "whole letters"),
-        (lambda: sulq.parties([HERE.crowd(epsilon=1), THERE.exact()], "id"), "party 1 is a Crowd"),  # type: ignore[list-item]
-        (lambda: sulq.parties([HERE.curator(epsilon=1, truncate=True), THERE.exact()], "id"), "truncates"),
+        (lambda: sulq.parties([HERE.crowd(epsilon=1), THERE.exact()], "id"), "^party 1: a Crowd is no party"),  # type: ignore[list-item]
+        (
+            lambda: sulq.parties([HERE.curator(epsilon=1, truncate=True), THERE.exact()], "id"),
+            "^party 1: it truncates",
+        ),
         (
             lambda: sulq.parties(
                 [HERE.curator(epsilon=1, answering="chunks", queries=2), THERE.exact()], "id"
@@ -103,6 +114,12 @@ def test_what_parties_cannot_answer_is_refused_before_anybody_is_asked(query: An
     with pytest.raises(sulq.SulqError, match=says):
         asked.ask(sulq.Round([query], share=None if "tolerance" in says else 1))
     assert asked.spent == {"here": 0, "there": 0}
+
+
+def test_labels_are_not_denoised_across_parties() -> None:
+    for way in (sulq.Parties.denoised, Denoised):
+        with pytest.raises(sulq.QueryError, match="not denoised across parties: denoise the curator"):
+            way(curators(epsilon=1), "a", "0.1")
 
 
 def test_products_of_four_parties_are_refused() -> None:

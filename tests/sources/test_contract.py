@@ -185,6 +185,7 @@ def test_single_rows_are_those_of_the_table(way: str, tmp_path: Path) -> None:
         assert source.values(sulq.col("age")).tolist() == expected[::step].tolist()
     else:
         assert sorted(source.values(sulq.col("age"))) == sorted(expected)
+    assert source.values("age").tolist() == source.values(sulq.col("age")).tolist()
     some = source.only(np.array([5, 0, 3]))
     assert some.rows == 3
     whole = source.values(sulq.features("x", "y"))

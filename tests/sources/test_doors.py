@@ -55,6 +55,12 @@ def test_the_papers_calibrations_take_budgets_too() -> None:
         PEOPLE.curator(sulq.ZCDP(1), calibration="sulq-gaussian", queries=10)
 
 
+@pytest.mark.parametrize("method", ["bad", None, ["best"]], ids=str)
+def test_a_crowd_refuses_at_once_a_method_that_there_is_not(method: Any) -> None:
+    with pytest.raises(sulq.QueryError, match="a method is best, printed or paper, not"):
+        PEOPLE.crowd(epsilon=1, method=method)
+
+
 def test_a_crowd_takes_a_pure_budget_and_no_other() -> None:
     assert PEOPLE.crowd(sulq.PureDP("1/2")).epsilon == PEOPLE.crowd("1/2").epsilon
     for budget in (sulq.ZCDP(1), sulq.ApproxDP(1, "1e-6")):

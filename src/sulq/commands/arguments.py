@@ -26,7 +26,8 @@ def add_learn(commands: Any, learn: Learn) -> None:
         "learn",
         help="learn a tree, clusters and more from a file, under a budget",
         description="Learn from a file without giving anyone in it away: the answers a learner gets are "
-        "noisy, and what they cost is charged to a budget that you state.",
+        "noisy, and what they cost is charged to a budget that you state. Without the name of a learner, "
+        "`sulq learn people.csv ...` is `sulq learn classifier people.csv ...`.",
         epilog="`sulq learn tree --help` has examples; add --dry-run to any command to see its cost first.",
     )
     learners = parser.add_subparsers(title="learners", required=True, metavar="LEARNER")

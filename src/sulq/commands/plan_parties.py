@@ -50,7 +50,11 @@ def add_plan_parties(subjects: Any) -> None:
         help="a party and the schema of its table; give this option for each of them, at least twice",
     )
     parser.add_argument(
-        "--key", required=True, metavar="COLUMN", help="the column that names people, in every table"
+        "--key",
+        nargs="+",
+        required=True,
+        metavar="COLUMN",
+        help="the column that names people: one name, or a name for each party, in their order",
     )
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument(
@@ -97,11 +101,12 @@ def _show(options: argparse.Namespace, console: Console) -> None:
     if len(tables) < len(options.party):
         raise SulqError("two parties have the same name: name each otherwise")
     query = _query(options)
+    key = options.key[0] if len(options.key) == 1 else options.key
 
     def planned(people: int, within: str | None = None) -> PartiesPlan:
         return plan_parties(
             tables,
-            options.key,
+            key,
             Round([query], options.share),
             people=people,
             epsilon=options.epsilon,

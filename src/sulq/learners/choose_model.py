@@ -31,7 +31,8 @@ class ChooseModel(Learner[ChosenModel]):
 
     Only which one is said, and not how good it is, so it costs much less than to evaluate all of them.
     Numbers are judged by the sum of |y − ŷ|. Under a curator the choice is made by an exponential mechanism
-    or by permute-and-flip; `ChosenModel.behind` says how far from the best it may be.
+    or by permute-and-flip; `ChosenModel.behind` says how far from the best it may be. Rows that miss the
+    label, or a cell that `where` looks at, are left out.
 
     Args:
         hypotheses: what to choose from, at least two that tell the same label.
@@ -65,9 +66,7 @@ class ChooseModel(Learner[ChosenModel]):
                     "the hypotheses tell different classes, and who tells fewer apart is right more often: "
                     "choose among hypotheses that tell the same"
                 )
-        # Rows that one of the models cannot see are left out for all, or it would be judged by fewer.
-        seen = [only, *(each.predicted for each in compared), compared[0].truth]
-        only = known_beside(only, looked_at_missing(seen, schema))
+        only = known_beside(only, looked_at_missing([only, compared[0].truth], schema))
         [answer] = yield Round([choose([_score(each, only, schema) for each in compared])], self.share)
         place = int(answer.value)
         return ChosenModel(schema, None, models[place].to_json(), place, len(models), answer)

@@ -41,6 +41,8 @@ class Evaluate(Learner[Evaluation]):
     scores for two classes, it also counts the rows of both in bins of scores: so there are a ROC curve and a
     calibration table. Of a number it asks for the sums of errors; a prediction beyond the label's bounds
     counts as the nearer bound. Nothing else is asked, and under a curator this costs what any round costs.
+    Rows that miss the label, or a cell that `where` looks at, are left out. What else is missing is what the
+    schema makes of it, as it is for `predict`.
 
     Args:
         hypothesis: what was learned: anything that tells a class or a number.
@@ -129,14 +131,13 @@ class Comparison:
         return tuple(sorted({0.0, *half, *(-edge for edge in half)}))
 
     def questions(self, edges: tuple[float, ...]) -> list[Query]:
-        """What is asked, of rows that miss nothing of it.
+        """What is asked, of rows whose label is known.
 
         Args:
             edges: where scores are cut.
         """
         about = self.compared
-        seen = [self.where, about.predicted, about.truth, about.margin]
-        only = known_beside(self.where, looked_at_missing(seen, self.schema))
+        only = known_beside(self.where, looked_at_missing([self.where, about.truth], self.schema))
         if not about.classes:
             return self._sums(only)
         questions = [count(only, by=[about.predicted, about.truth])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -84,4 +85,9 @@ def place_of(name: str | Path | Address) -> Place:
     """
     if isinstance(name, str) and name.startswith(SCHEMES):
         return Address.of(name)
+    if not isinstance(name, str | PathLike | Address):
+        raise LedgerError(
+            "a ledger is the path of a file, or an address as postgresql://HOST/DATABASE?schema=NAME, not "
+            f"{shown(name)}"
+        )
     return name if isinstance(name, Address) else Path(name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
+from sulq.errors import QueryError
 from sulq.local.cap import CapReport
 from sulq.local.coordinates import MOST_BITS, CoordinateReport
 from sulq.local.keyed import KeyedReport
@@ -18,6 +19,7 @@ from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.sphere import SphereReport
 from sulq.local.window import WindowReport
 from sulq.numbers import Numeric
+from sulq.wire import shown
 
 Method = Literal["best", "printed", "paper"]
 PRINTED = (OneBitReport, PiecewiseReport, LaplaceReport)
@@ -50,6 +52,7 @@ def best_randomizer(shape: Shape, epsilon: Numeric, method: Method = "best") -> 
     >>> round(paper / best, 2)
     2.17
     """
+    check_method(method)
     if method == "paper":
         return _papers(shape, epsilon)
     match shape:
@@ -79,6 +82,16 @@ def best_randomizer(shape: Shape, epsilon: Numeric, method: Method = "best") -> 
             return cap if cap.variance(1) <= BETTER * sphere.variance(1) else sphere
         case Keyed(size, box):
             return KeyedReport(size, box.lows, box.highs, epsilon)
+
+
+def check_method(method: object) -> None:
+    """Refuse what is no name of a method.
+
+    Args:
+        method: what was given.
+    """
+    if method not in get_args(Method):
+        raise QueryError(f"a method is best, printed or paper, not {shown(method)}")
 
 
 def _papers(shape: Shape, epsilon: Numeric) -> Randomizer:

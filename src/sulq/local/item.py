@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.best import Method, best_randomizer
+from sulq.local.best import Method, best_randomizer, check_method
 from sulq.local.few_values import takes_few_values
 from sulq.local.forms import VERSION, Versioned, opened
 from sulq.local.onebit import OneBitReport
@@ -76,8 +76,7 @@ class Item(Versioned):
             raise QueryError(f"an item has the hash of a schema, not {self.schema!r}")
         make_rational(self, "epsilon")
         whole("the number of rows of a person", self.rows, 1, MOST_ROWS)
-        if self.method not in get_args(Method):
-            raise QueryError(f"a method is best, printed or paper, not {self.method!r}")
+        check_method(self.method)
         grouped, keyed = isinstance(self.shape, OneOf | Keyed), isinstance(self.shape, Keyed)
         if (self.group is None) == grouped or (self.condition is not None and not grouped):
             raise QueryError("an item of groups has the shape one of or keyed; only such has a condition")

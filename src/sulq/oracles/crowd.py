@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
-from sulq.local.best import Method
+from sulq.local.best import Method, check_method
 from sulq.local.central import NearlyNormal, Tails
 from sulq.local.device import Device
 from sulq.local.frequencies import FrequencyReport
@@ -67,6 +67,10 @@ class Crowd(Surveyor):
     method: Method = "best"
 
     who = "crowd"
+
+    def __post_init__(self) -> None:
+        check_method(self.method)
+        super().__post_init__()
 
     def influence(self, round_: Round) -> list[float]:
         """How far one made-up report can move each answer. Of a mean, the total is meant."""

@@ -25,6 +25,7 @@ from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
 from sulq.talk.answers import Answer
+from sulq.talk.denoised import denoised
 from sulq.wire import canonical, check_run, encodable, of_json, shown
 
 MOST_PEOPLE = 2**40
@@ -62,14 +63,14 @@ class Parties:
     queries: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        if len(self.members) < 2:
-            raise QueryError("parties are at least two: ask one alone itself")
-        self.schema  # noqa: B018, columns that two parties have are refused
+        self.schema  # noqa: B018, parties that do not go together are refused
+
+    denoised = denoised
 
     @cached_property
     def schema(self) -> JointSchema:
         """The columns of all parties; those that name people are left out."""
-        return JointSchema([party.schema for party in self.members], [party.key for party in self.members])
+        return _joint(self.members)
 
     @cached_property
     def group(self) -> Group:
@@ -243,6 +244,7 @@ def parties(
     members = tuple(
         Party(name, each, column) for (name, each), column in zip(given.items(), keys, strict=True)
     )
+    _joint(members)  # what is wrong with the parties is said before what they do not make public
     if people is None:
         people = max((party.rows for party in members if party.rows is not None), default=None)
         if people is None:
@@ -252,12 +254,21 @@ def parties(
     return Parties(members, whole("people", people, 0, MOST_PEOPLE), salt)
 
 
+def _joint(members: Sequence[Party]) -> JointSchema:
+    """The columns of all parties; a refusal where parties do not go together."""
+    if len(members) < 2:
+        raise QueryError("parties are at least two: ask one alone itself")
+    return JointSchema([party.schema for party in members], [party.key for party in members])
+
+
 def _together(members: Sequence[Party]) -> str:
-    """What is promised to a person whose rows all parties have: budgets add up."""
+    """What is promised to a person whose rows all parties have: budgets for the same change add up."""
     budgets: list[Any] = [
         None if isinstance(party.oracle, Exact) else getattr(party.oracle.offer.calibration, "budget", None)
         for party in members
     ]
+    if len({party.change for party in members}) > 1:
+        return "all of these together"
     if all(isinstance(each, PureDP) for each in budgets):
         return PureDP(sum(each.epsilon for each in budgets)).describe()
     if all(isinstance(each, ZCDP) for each in budgets):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
-from sulq.errors import QueryError
+from sulq.errors import QueryError, SulqError
 from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
@@ -16,6 +18,23 @@ from sulq.queries.rounds import Ahead, Round, numbers_of
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _by_name(method: Callable[Concatenate[Party, P], T]) -> Callable[Concatenate[Party, P], T]:
+    """A method of a party whose refusals say which party refuses."""
+
+    @wraps(method)
+    def called(self: Party, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except SulqError as error:
+            error.args = (f"{self.name}: {error}",)
+            raise
+
+    return called
 
 
 @dataclass(frozen=True)
@@ -32,16 +51,17 @@ class Party:
     oracle: Curator | Remote | Exact
     key: str
 
+    @_by_name
     def __post_init__(self) -> None:
         if isinstance(self.oracle, ChunkCurator) or not isinstance(self.oracle, Curator | Remote | Exact):
             raise QueryError(
-                f"{self.name} is a {type(self.oracle).__name__}: parties are curators who answer from all of "
+                f"a {type(self.oracle).__name__} is no party: parties are curators who answer from all of "
                 "their rows (source.curator(...) or sulq.connect(...)), or exact oracles, for comparison"
             )
         if not isinstance(self.oracle, Exact) and self.oracle.offer.truncate:
             raise QueryError(
-                f"{self.name} truncates its answers, and what is cut off does not average out: open its "
-                "curator with truncate=False"
+                "it truncates its answers, and what is cut off does not average out: open its curator with "
+                "truncate=False"
             )
         check_identifier(self.schema, self.key)
 
@@ -55,12 +75,22 @@ class Party:
         """How many rows it has, if that is public."""
         return self.oracle.source.rows if isinstance(self.oracle, Exact) else self.oracle.offer.rows
 
+    @property
+    def change(self) -> tuple[str, str]:
+        """What its promise is about: whether rows are replaced or come and go, and whose they are."""
+        neighbours = "" if isinstance(self.oracle, Exact) else self.oracle.offer.neighbours
+        unit = self.schema.unit
+        # Nobody knows how a unit that is not the person goes with the units of other parties.
+        return neighbours, "row" if unit is None else "person" if unit.column == self.key else self.name
+
+    @_by_name
     def cost(self, rounds: Sequence[Round]) -> Fraction:
         """What rounds cost together, in the unit of its budget."""
         if isinstance(self.oracle, Exact):
             return Fraction(0)
         return sum((self.oracle.cost(each) for each in rounds), Fraction(0))
 
+    @_by_name
     def noises(self, totals: Round) -> list[float]:
         """One standard deviation of the noise in a number of each of some totals, asked in one round."""
         if isinstance(self.oracle, Exact):
@@ -70,12 +100,14 @@ class Party:
         steps = [float(scope.number(query.parts[0]).unit) for query in totals.queries]
         return [0.0 if noise is None else noise.std * step for noise, step in zip(noises, steps, strict=True)]
 
+    @_by_name
     def errors(self, round_: Round, beta: float) -> list[float | None]:
         """How far off each answer is, but for a chance of `beta` each."""
         if isinstance(self.oracle, Exact):
             return [0.0] * len(round_.queries)
         return self.oracle.error(round_, beta)
 
+    @_by_name
     def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead, last: bool = False) -> bool:
         """Refuse rounds that could not all be paid; False if all of them were charged before.
 
@@ -94,6 +126,7 @@ class Party:
             share = None if share is None else share - (each.share or 0)
         return fresh
 
+    @_by_name
     def ask(self, rounds: Sequence[Round], run: str) -> list[Answer]:
         """The answers to all rounds, one after the other."""
         return [answer for each in rounds for answer in self.oracle.ask(each, run)]

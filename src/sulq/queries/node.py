@@ -289,11 +289,8 @@ def made(name: str, *operands: Any) -> Node:
 
 def children(expression: Node) -> list[Node]:
     """The expressions that an expression is made of."""
-    inner: list[Node] = []
-    for name, several in operands_of(type(expression)):
-        value = getattr(expression, name)
-        inner += value if several else [value]
-    return inner
+    parts = [(getattr(expression, name), several) for name, several in operands_of(type(expression))]
+    return [each for part, several in parts for each in (part if several else [part])]
 
 
 def _plain(value: Any) -> Any:

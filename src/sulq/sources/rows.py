@@ -22,14 +22,14 @@ class Rows(Sums):
         """Whether the rows come in the same order whenever they are opened."""
 
     @abstractmethod
-    def values(self, expression: Node) -> NDArray[Any]:
+    def values(self, expression: str | Node) -> NDArray[Any]:
         """The value of an expression on every row, in order.
 
         For rows one may see, such as those to predict, or where each row plays a person who sees their own.
         Truth values and codes as they are, numbers as floats in natural units, one row of them for each row.
 
         Args:
-            expression: a row expression.
+            expression: the name of a column, or a row expression.
         """
 
     @abstractmethod

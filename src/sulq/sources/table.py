@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.queries.expressions import named
 from sulq.queries.facts import BLOCK, Code
 from sulq.queries.node import Node
 from sulq.queries.scope import Batch
@@ -49,7 +50,8 @@ class TableSource(Source, Rows):
         columns = self.columns
         return summed(parts, self.scope, columns.rows, columns.load, columns.threads)
 
-    def values(self, expression: Node) -> NDArray[Any]:
+    def values(self, expression: str | Node) -> NDArray[Any]:
+        expression = named(expression)
         rows = self.rows
         stored = self.columns.load(expression.leaves())
         natural = []

@@ -79,6 +79,11 @@ class Denoised(Wrapper):
                 f"labels that are wrong at a rate of {float(rate):g} say nothing, or the opposite: "
                 "the rate must be below 1/2 (above it, learn the negation at 1 − rate)"
             )
+        if len(self.oracle.schema.hands) > 1:
+            raise QueryError(
+                "labels are not denoised across parties: denoise the curator who holds the label, for what "
+                "that one answers alone"
+            )
         if not isinstance(self.oracle.schema.attribute(self.label), Boolean):
             raise QueryError(f"the label {self.label!r} must be a boolean column")
         object.__setattr__(self, "rate", rate)

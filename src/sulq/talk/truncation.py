@@ -10,6 +10,7 @@ import numpy as np
 from sulq.errors import QueryError
 from sulq.talk.answers import Answer
 from sulq.talk.choice_laws import BestOf, Gap, Population
+from sulq.wire import shown
 
 
 def truncated(answer: Answer, low: float, high: float) -> Answer:
@@ -27,6 +28,8 @@ def truncated(answer: Answer, low: float, high: float) -> Answer:
     >>> truncated(Answer(-3.0, Within(5.0)), 0, 100).value
     0.0
     """
+    if not isinstance(answer, Answer):
+        raise QueryError(f"truncated takes an answer of an oracle, not {shown(answer)}")
     if isinstance(answer.law, Gap | BestOf | Population) or np.asarray(answer.value).dtype.kind != "f":
         raise QueryError("what was chosen has no range: truncate counts, totals and means")
     try:
