@@ -20,10 +20,13 @@ from sulq.oracles.published import Published, read_sketches, sketches_form
 from sulq.oracles.remote import Remote
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.expressions import named
+from sulq.queries.missing import without_missing
 from sulq.queries.node import Node
+from sulq.queries.query import total
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
+from sulq.queries.vectors import Vector
 from sulq.talk.answers import Answer
 from sulq.wire import canonical, check_run, encodable, of_json, shown
 
@@ -74,9 +77,8 @@ class Parties:
     @cached_property
     def group(self) -> Group:
         """The parties, and the sketches that they have published."""
-        scope = scope_of(self.schema)
-        separate = Separation(scope, self.schema.hands)
-        return Group(self.members, self.people, self.salt, separate, Published(scope))
+        separate = Separation(scope_of(self.schema), self.schema.hands)
+        return Group(self.members, self.people, self.salt, separate, Published(separate))
 
     @property
     def promise(self) -> str:
@@ -112,7 +114,8 @@ class Parties:
     def publish(self, *factors: str | Node, share: Numeric, run: str = "main") -> None:
         """Have sketches of expressions published, each by the party whose columns it looks at.
 
-        Whatever is asked later about products of them with those of other parties is free.
+        Whatever is asked later about products of them with those of other parties is free. Where the schema
+        drops missing cells, each part of a vector leaves out its own, as a total of it does.
 
         Args:
             *factors: names of columns, or row expressions over the columns of one party: numbers and vectors.
@@ -127,12 +130,15 @@ class Parties:
                     f"{node.described()} is to be published, and looks at no single party's columns"
                 )
             self.group.separate.scope.number(node)
-            asked.add_factor(hands.pop(), node, Fraction(1))
+            parts = node.parts if isinstance(node, Vector) else (node,)
+            summed = [part for each in parts for part in without_missing(total(each), self.schema).parts]
+            factor = Vector(tuple(summed)) if isinstance(node, Vector) else summed[0]
+            asked.add_factor(hands.pop(), factor, Fraction(1))
         self._answered(asked, run)
 
     def sketches_to_json(self) -> str:
         """All sketches that were published so far, as JSON: for `sketches_from_json`, here or elsewhere."""
-        return canonical(sketches_form(self.group.published, self.salt, self.schema.hands))
+        return canonical(sketches_form(self.group.published, self.salt, self.members))
 
     def sketches_from_json(self, text: str) -> None:
         """Take over sketches that were published before, so that nobody is asked for them again.
@@ -141,7 +147,7 @@ class Parties:
             text: what `sketches_to_json` said.
         """
         form = of_json(text, "sketches")
-        read_sketches(form, self.group.published, self.salt, self.schema.hands)
+        read_sketches(form, self.group.published, self.salt, self.members)
 
     def plan(self, round_: Round) -> SketchPlan:
         """How a round would be answered: by how many buckets, how well, and who is asked for how much.

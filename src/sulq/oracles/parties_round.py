@@ -19,6 +19,7 @@ from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch
 from sulq.queries.buckets import Bucket
 from sulq.queries.choose import Choice
 from sulq.queries.factored import Products
+from sulq.queries.missing import with_missing
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.question import Question
@@ -117,7 +118,7 @@ class PartiesRound:
                 if len(hands) > 1 and node is not None:
                     self.add_factor(hand, node, query.weight)
                 else:
-                    self.sums[factor_key(hand, node)] = _sum(node, query.weight)
+                    self.sums[factor_key(hand, node)] = self._sum(node, query.weight)
 
     def add_factor(self, hand: int, node: Node, weight: Fraction) -> None:
         """Have a factor sketched, unless there is a sketch of it."""
@@ -143,11 +144,17 @@ class PartiesRound:
         """The sketches that a party is asked for."""
         by = Bucket(self.group.members[hand].key, buckets, self.group.salt)
         queries = [
-            total(node, by=by, weight=weight)
+            self._sum(node, weight, by)
             for (whose, _), (node, weight) in self.factors.items()
             if whose == hand
         ]
         return Round(queries, self._part(hand, sketched=True)) if queries else None
+
+    def _sum(self, node: Node | None, weight: Fraction, by: Bucket | None = None) -> Query:
+        """The sum of a factor as it stands: which rows are left out was said where it was taken apart."""
+        if node is None:
+            return count(weight=weight)
+        return total(node, with_missing(node, self.group.separate.scope.schema), by, weight=weight)
 
     def _part(self, hand: int, sketched: bool) -> Fraction | None:
         if self.share is None:
@@ -277,7 +284,3 @@ class PartiesRound:
             query = cast(Query, self.queries[place])
             given[place] = across(query, parts, sums, sketches, self.group.separate.scope)
         return [given[place] for place in range(len(self.queries))]
-
-
-def _sum(node: Node | None, weight: Fraction) -> Query:
-    return count(weight=weight) if node is None else total(node, weight=weight)

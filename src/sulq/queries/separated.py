@@ -42,7 +42,7 @@ class Separation:
     """
 
     def __init__(self, scope: Scope, hands: Sequence[Sequence[str]]) -> None:
-        self.scope = scope
+        self.scope, self.hands = scope, range(len(hands))
         self.owner = {name: hand for hand, names in enumerate(hands) for name in names}
 
     def hands_of(self, *expressions: Node) -> set[int]:
