@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Literal, get_args
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
@@ -15,10 +15,10 @@ from sulq.oracles.exact import Exact
 from sulq.oracles.joint_schema import JointSchema
 from sulq.oracles.parties_plan import SketchPlan
 from sulq.oracles.parties_round import Group, PartiesRound
-from sulq.oracles.party import Party
+from sulq.oracles.party import Party, promised_together, warn_of_sizes
 from sulq.oracles.published import Published, read_sketches, sketches_form
 from sulq.oracles.remote import Remote
-from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
+from sulq.oracles.sketches import MOST_FACTORS
 from sulq.queries.expressions import named
 from sulq.queries.missing import without_missing
 from sulq.queries.node import Node
@@ -31,6 +31,7 @@ from sulq.talk.answers import Answer
 from sulq.wire import canonical, check_run, encodable, of_json, shown
 
 MOST_PEOPLE = 2**40
+About = Literal["each", "common"]
 
 
 @dataclass
@@ -45,6 +46,7 @@ class Parties:
         members: the parties.
         people: about how many people there are.
         salt: a public text that goes into the hash of identifiers.
+        about: whom sums are about: "each" party's people, or those whom all parties have in "common".
 
     >>> import sulq
     >>> ids, number = range(1000), sulq.Integer(0, 999)
@@ -61,30 +63,38 @@ class Parties:
     members: tuple[Party, ...]
     people: int
     salt: str = "sulq"
+    about: About = "each"
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if len(self.members) < 2:
             raise QueryError("parties are at least two: ask one alone itself")
+        if self.about not in get_args(About):
+            raise QueryError(f"about is 'each' or 'common', not {shown(self.about)}")
+        if self.about == "common" and len(self.members) > MOST_FACTORS:
+            raise QueryError(f"the people in common of at most {MOST_FACTORS} parties can be asked about")
         self.schema  # noqa: B018, columns that two parties have are refused
 
     @cached_property
     def schema(self) -> JointSchema:
         """The columns of all parties; those that name people are left out."""
-        return JointSchema([party.schema for party in self.members], [party.key for party in self.members])
+        schemas = [party.schema for party in self.members]
+        return JointSchema(schemas, [party.key for party in self.members], self.about == "common")
 
     @cached_property
     def group(self) -> Group:
         """The parties, and the sketches that they have published."""
         separate = Separation(scope_of(self.schema), self.schema.hands)
-        return Group(self.members, self.people, self.salt, separate, Published(separate))
+        return Group(
+            self.members, self.people, self.salt, separate, Published(separate), self.about == "common"
+        )
 
     @property
     def promise(self) -> str:
         """What each party promises its people, and what follows for those who are in several tables."""
         each = "; ".join(f"{party.name}: {party.oracle.promise}" for party in self.members)
-        return f"{each}; to whoever is in all tables: {_together(self.members)}"
+        return f"{each}; to whoever is in all tables: {promised_together(self.members)}"
 
     @property
     def spent(self) -> dict[str, Fraction]:
@@ -175,11 +185,15 @@ class Parties:
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that one of the parties could not be paid for to its end.
 
+        Where it is certain that some people are in one table only, a warning says so.
+
         Args:
             round_: the round that is asked next.
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
+        if self.about == "each":
+            warn_of_sizes(self.members)
         asked = self._asked(round_)
         fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead) for hand in asked.hands]
         return any(fresh)
@@ -201,6 +215,7 @@ def parties(
     *,
     people: int | None = None,
     salt: str = "sulq",
+    about: About = "each",
 ) -> Parties:
     """An oracle over several curators, who hold different columns about the same people.
 
@@ -214,6 +229,9 @@ def parties(
         people: about how many people there are, from which the number of buckets follows. By default the
             most rows that a party makes public.
         salt: a public text that all parties agree on; it goes into the hash of identifiers.
+        about: whom sums are about. With "each", those of one party's columns are about that party's people:
+            learners take it that all tables are about the same people. With "common", every sum, `count()`
+            too, is an estimate about the people who are in all tables, and is off by more.
 
     >>> import sulq
     >>> ids, number = range(50_000), sulq.Integer(0, 10**6)
@@ -254,20 +272,4 @@ def parties(
             raise QueryError(
                 "no party makes public how many rows it has: say people=, about how many people there are"
             )
-    return Parties(members, whole("people", people, 0, MOST_PEOPLE), salt)
-
-
-def _together(members: Sequence[Party]) -> str:
-    """What is promised to a person whose rows all parties have: budgets add up."""
-    budgets: list[Any] = [
-        None if isinstance(party.oracle, Exact) else getattr(party.oracle.offer.calibration, "budget", None)
-        for party in members
-    ]
-    if all(isinstance(each, PureDP) for each in budgets):
-        return PureDP(sum(each.epsilon for each in budgets)).describe()
-    if all(isinstance(each, ZCDP) for each in budgets):
-        return ZCDP(sum(each.rho for each in budgets)).describe()
-    if all(isinstance(each, PureDP | ApproxDP) for each in budgets):
-        delta = sum(each.delta for each in budgets if isinstance(each, ApproxDP))
-        return ApproxDP(sum(each.epsilon for each in budgets), delta).describe()
-    return "all of these together"
+    return Parties(members, whole("people", people, 0, MOST_PEOPLE), salt, about)

@@ -41,6 +41,7 @@ class Group:
         salt: goes into the hash of identifiers.
         separate: takes expressions apart.
         published: the sketches that there are.
+        common: whether all sums are about the people whom all parties have in common.
     """
 
     members: tuple[Party, ...]
@@ -48,6 +49,12 @@ class Group:
     salt: str
     separate: Separation
     published: Published
+    common: bool = False
+
+    def products(self, expression: Node) -> list[Products]:
+        """An expression as sums of products, over the people whom it is about."""
+        each = self.separate(expression)
+        return [products.among(self.separate.hands) for products in each] if self.common else each
 
 
 @dataclass
@@ -85,7 +92,7 @@ class PartiesRound:
         asked = cls(group, round_.share, round_.queries)
         for place, query in enumerate(round_.queries):
             hands = group.separate.hands_of(*query.parts)
-            if len(hands) > 1:
+            if group.common or len(hands) > 1:
                 asked._add_across(place, query)
             elif isinstance(query, Query | Choice):
                 asked.direct[place] = min(hands, default=0)
@@ -98,14 +105,15 @@ class PartiesRound:
     def _add_across(self, place: int, query: Question) -> None:
         if not isinstance(query, Query):
             raise QueryError(
-                "a choice over columns of several parties cannot be made by any of them: ask for the counts"
+                "a choice over columns of several parties, or about the people whom they have in common, "
+                "cannot be made by any of them: ask for the counts"
             )
         if query.tolerance is not None:
             raise QueryError(
                 "what is estimated across parties has an error that no budget can choose: ask with a share "
                 "instead of a tolerance, and `error` says how far off the answer would be"
             )
-        parts = self.across[place] = [self.group.separate(part) for part in query.parts]
+        parts = self.across[place] = [self.group.products(part) for part in query.parts]
         for products in (each for part in parts for each in part):
             hands = sorted(products.factors)
             if len(hands) > MOST_FACTORS:

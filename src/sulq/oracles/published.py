@@ -18,6 +18,7 @@ from sulq.queries.buckets import MOST_BUCKETS
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.node import Node
 from sulq.queries.node_forms import node_of
+from sulq.queries.query import is_one
 from sulq.queries.separated import Separation
 from sulq.queries.vectors import Vector
 from sulq.wire import listed, members, reading, versioned
@@ -65,8 +66,8 @@ class Published:
     def of(self, hand: int, factor: Node) -> PublishedSketch | None:
         """The sketch of a factor, or what follows about it from others; None if there is nothing.
 
-        From counts of several attributes together follow those of some of them, and where a condition holds
-        and where not; from a vector its parts.
+        From counts of several attributes together follow those of some of them, those of all people, and
+        where a condition holds and where not; from a vector its parts.
 
         Args:
             hand: the party.
@@ -94,7 +95,8 @@ class Published:
             return None
         parts = _parts(whole)
         condition = factor.inner if isinstance(factor, Not) else factor
-        wanted = _parts(factor) if isinstance(factor, OneHot) else (condition,)
+        counts = isinstance(factor, OneHot) or is_one(factor)
+        wanted = _parts(factor) if isinstance(factor, OneHot) else () if counts else (condition,)
         keys = [part.key for part in parts]
         if not all(part.key in keys for part in wanted):
             return None
@@ -108,7 +110,7 @@ class Published:
         ordered = np.moveaxis(summed, [1 + kept.index(axis) for axis in at], range(1, len(at) + 1))
         noise = known.noise * math.sqrt(math.prod(cells.shape[1 + axis] for axis in others))
         flat = ordered.reshape(len(sums), -1)
-        if isinstance(factor, OneHot):
+        if counts:
             return PublishedSketch(factor, Sketch(flat), noise)
         if flat.shape[1] != 2 or not self.separate.scope.number(condition).flag:
             return None
@@ -145,7 +147,7 @@ class Published:
             known = type(given["hand"]) is int and given["hand"] in self.separate.hands and buckets in _SIZES
             if not known or sums.size != buckets * width:
                 raise QueryError("a sketch has a party, a number of buckets and a number for each of them")
-            if self.separate.hands_of(factor) != {given["hand"]}:
+            if not self.separate.hands_of(factor) <= {given["hand"]}:
                 raise QueryError("a sketch is of the columns of the party that published it")
             if not (np.isfinite(sums).all() and 0 <= noise < math.inf):
                 raise QueryError("the numbers of a sketch are finite")

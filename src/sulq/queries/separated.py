@@ -54,6 +54,8 @@ class Separation:
 
     def __call__(self, expression: Node) -> list[Products]:
         """A row expression as sums of products."""
+        if isinstance(expression, Only) and is_one(expression.inner):
+            return self(expression.condition)
         hands = self.hands_of(expression)
         width = self.scope.number(expression).width
         every = np.arange(width)
@@ -144,9 +146,8 @@ class Separation:
         return self.scope.number(node).flag
 
     def _constants(self, expression: Node) -> Floats:
-        facts = self.scope.number(expression)
         value = Batch(self.scope, {}, 1).number(expression)
-        return np.asarray(value[:, 0] * float(facts.unit))
+        return np.asarray(value[:, 0] * float(self.scope.number(expression).unit))
 
     def _known(self, name: str) -> str:
         if name not in self.owner:
