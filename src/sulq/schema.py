@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from inspect import signature
@@ -199,6 +199,14 @@ class Schema(Mapping[str, Kind]):
     def hands(self) -> tuple[tuple[str, ...], ...]:
         """Who holds which columns: all are in one hand, unless `sulq.parties` put several tables together."""
         return (self.attributes,)
+
+    def in_one_hand(self, names: Iterable[str]) -> bool:
+        """Whether somebody answers about rows of which they hold all of these columns.
+
+        Args:
+            names: the columns.
+        """
+        return True
 
     @property
     def protected(self) -> str:

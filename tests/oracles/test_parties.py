@@ -208,7 +208,7 @@ def test_sketches_are_published_once_and_reused_at_no_cost() -> None:
     again.sketches_from_json(asked.sketches_to_json())
     assert again.ask(round_)[1].value.tolist() == asked.ask(round_)[1].value.tolist()
     assert again.spent == {"here": 0, "there": 0}
-    with pytest.raises(sulq.QueryError, match="other parties, or were dealt with another salt"):
+    with pytest.raises(sulq.QueryError, match="other schemas or keys, or were dealt with another salt"):
         sulq.parties([THERE.exact(), HERE.exact()], "id").sketches_from_json(asked.sketches_to_json())
     with pytest.raises(sulq.QueryError, match="version 2"):
         again.sketches_from_json('{"sketches": 2}')

@@ -44,12 +44,20 @@ def test_what_is_no_sketch_is_refused_and_not_kept(lie: Any) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"hand": True}, {"hand": 7}, {"buckets": 65}, {"noise": True}, {"sums": []}, {"sums": ["1"] * 64}],
+    [
+        {"hand": True},
+        {"hand": 1},
+        {"hand": 7},
+        {"buckets": 65},
+        {"noise": True},
+        {"sums": []},
+        {"sums": ["1"] * 64},
+    ],
     ids=str,
 )
 def test_sketches_that_make_no_sense_are_not_read(wrong: dict[str, Any]) -> None:
     good = {"hand": 0, "factor": col("a").form, "buckets": 64, "sums": [1] * 64, "noise": 1}
-    form: dict[str, Any] = {"sketches": 1, "salt": "sulq", "hands": [["a", "x"], ["b", "y", "d"]]}
+    form: dict[str, Any] = json.loads(curators(epsilon=1).sketches_to_json())
     for each, read in ((good, True), (good | wrong, False)):
         asked = curators(epsilon=1)
         text = json.dumps(form | {"published": [each]})

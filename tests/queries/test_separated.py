@@ -46,6 +46,10 @@ SEPARABLE: dict[str, Node] = {
     "and": col("a") & col("b"),
     "and not": col("a") & ~col("b"),
     "not and": ~(col("a") & col("b")),
+    "not or": ~(col("a") | col("b")),
+    "not a chain": ~(col("a") & col("b") & (col("x") > 0) & ~((col("y") > 3) | (col("x") < 2))),
+    "not or of and": ~((col("a") & col("b")) | (col("b") & (col("z") > 1)) | ~(col("d") == "yes")),
+    "not a choice of conditions": ~sulq.where("a", col("b"), col("z") > 1) & col("a") & col("b"),
     "or": col("a") | col("b") | (col("z") > 1),
     "same hand twice": col("a") & (col("x") > 0) & col("b") & col("a"),
     "only": Only(col("a") & col("b"), sulq.vector("x", "y")),
@@ -60,6 +64,7 @@ SEPARABLE: dict[str, Node] = {
     "one hot, mixed": sulq.one_hot(sulq.cross("c", "d", "a", sulq.bins("y", [2, 5]))),
     "route": sulq.one_hot(ROUTE),
     "route and label": sulq.one_hot(sulq.cross(ROUTE, "d")),
+    "one hot of an or": sulq.one_hot(sulq.cross("c", col("a") | col("b"))),
     "one hot of a flag": sulq.one_hot(sulq.cross(col("a") & col("b"), "c")),
     "clipped in each hand": sulq.gram(
         sulq.vector(sulq.clip_norm(sulq.vector("x", "a"), 2), sulq.clip_norm(sulq.vector("y", "b"), 3))
@@ -89,11 +94,32 @@ def test_products_add_up_to_the_expression_in_every_row(expression: Node) -> Non
     for products in separate(expression):
         each = np.broadcast_to(products.weights, (200, len(products.places))).copy()
         for hand, factor in products.factors.items():
-            assert separate.hands_of(factor) == {hand}
+            assert separate.hands_of(factor) <= {hand}
             each *= people.values(factor).reshape(200, -1)[:, products.at[hand]]
         np.add.at(total, (slice(None), products.places), each)
     true = people.values(expression).reshape(200, width)
     assert np.allclose(total, true, atol=1e-3)
+
+
+def keys(expression: Node) -> list[tuple[list[tuple[int, str]], list[float]]]:
+    each = Separation(scope_of(SCHEMA), HANDS)(expression)
+    return [(sorted((h, node.key) for h, node in p.factors.items()), p.weights.tolist()) for p in each]
+
+
+def test_not_is_about_the_same_people_as_what_it_denies() -> None:
+    a, b, z = col("a"), col("b"), col("z") > 1
+    assert keys(~(a | b)) == keys(~a & ~b)
+    assert keys(~(a & b)) == keys(~a | ~b)
+    assert keys(~(~a | ~b)) == keys(a & b)
+    assert keys(~((a & b) | z)) == keys(~(z | (a & b))) == keys(~z & (~a | ~b))
+    every = [~(a & b), ~(a | b), ~((a & b) | z), ~sulq.where("a", b, z), sulq.one_hot(a & b)]
+    assert all(factors for each in every for factors, _ in keys(each))  # no product is of no hand's
+
+
+def test_the_conditions_of_one_hand_are_denied_together() -> None:
+    a, b, x = col("a"), col("b"), col("x") > 0
+    assert keys(~(a & b & x)) == keys(~(a & x) | ~b)
+    assert keys(~(a | b | x)) == keys(~(a | x) & ~b)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sulq.errors import SchemaError
 from sulq.schema import Kind, Schema
@@ -14,6 +14,7 @@ class JointSchema(Schema):
     Args:
         schemas: the schemas of the tables.
         leave_out: of each table, the column that names people; it is no column of the whole.
+        common: whether rows are those of the people who are in all tables: nobody holds such rows.
 
     >>> import sulq
     >>> tables = [Schema({"id": sulq.Integer(0, 9), name: sulq.Boolean()}) for name in "ab"]
@@ -21,7 +22,7 @@ class JointSchema(Schema):
     (('a',), ('b',))
     """
 
-    def __init__(self, schemas: Sequence[Schema], leave_out: Sequence[str]) -> None:
+    def __init__(self, schemas: Sequence[Schema], leave_out: Sequence[str], common: bool = False) -> None:
         given = list(zip(schemas, leave_out, strict=True))
         hands = [tuple(name for name in schema.attributes if name != key) for schema, key in given]
         columns: dict[str, Kind] = {}
@@ -33,9 +34,13 @@ class JointSchema(Schema):
                 )
             columns |= {name: schema[name] for name in names}
         super().__init__(columns)
-        self._hands = tuple(hands)
+        self._hands, self._common = tuple(hands), common
 
     @property
     def hands(self) -> tuple[tuple[str, ...], ...]:
         """Who holds which columns."""
         return self._hands
+
+    def in_one_hand(self, names: Iterable[str]) -> bool:
+        """Whether a party answers about its own rows, and holds all of these columns."""
+        return not self._common and any(set(names) <= set(hand) for hand in self.hands)

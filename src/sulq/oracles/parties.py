@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Literal, get_args
 
 from sulq.errors import QueryError
 from sulq.numbers import Numeric, rational, whole
@@ -15,20 +15,24 @@ from sulq.oracles.exact import Exact
 from sulq.oracles.joint_schema import JointSchema
 from sulq.oracles.parties_plan import SketchPlan
 from sulq.oracles.parties_round import Group, PartiesRound
-from sulq.oracles.party import Party
+from sulq.oracles.party import Party, promised_together, warn_of_sizes
 from sulq.oracles.published import Published, read_sketches, sketches_form
 from sulq.oracles.remote import Remote
-from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
+from sulq.oracles.sketches import MOST_FACTORS
 from sulq.queries.expressions import named
+from sulq.queries.missing import without_missing
 from sulq.queries.node import Node
+from sulq.queries.query import total
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
+from sulq.queries.vectors import Vector
 from sulq.talk.answers import Answer
 from sulq.talk.denoised import denoised
 from sulq.wire import canonical, check_run, encodable, of_json, shown
 
 MOST_PEOPLE = 2**40
+About = Literal["each", "common"]
 
 
 @dataclass
@@ -43,6 +47,7 @@ class Parties:
         members: the parties.
         people: about how many people there are.
         salt: a public text that goes into the hash of identifiers.
+        about: whom sums are about: "each" party's people, or those whom all parties have in "common".
 
     >>> import sulq
     >>> ids, number = range(1000), sulq.Integer(0, 999)
@@ -59,10 +64,13 @@ class Parties:
     members: tuple[Party, ...]
     people: int
     salt: str = "sulq"
+    about: About = "each"
     rounds: int = field(default=0, init=False)
     queries: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        if self.about not in get_args(About):
+            raise QueryError(f"about is 'each' or 'common', not {shown(self.about)}")
         self.schema  # noqa: B018, parties that do not go together are refused
 
     denoised = denoised
@@ -70,20 +78,21 @@ class Parties:
     @cached_property
     def schema(self) -> JointSchema:
         """The columns of all parties; those that name people are left out."""
-        return _joint(self.members)
+        return _joint(self.members, self.about == "common")
 
     @cached_property
     def group(self) -> Group:
         """The parties, and the sketches that they have published."""
-        scope = scope_of(self.schema)
-        separate = Separation(scope, self.schema.hands)
-        return Group(self.members, self.people, self.salt, separate, Published(scope))
+        separate = Separation(scope_of(self.schema), self.schema.hands)
+        return Group(
+            self.members, self.people, self.salt, separate, Published(separate), self.about == "common"
+        )
 
     @property
     def promise(self) -> str:
         """What each party promises its people, and what follows for those who are in several tables."""
         each = "; ".join(f"{party.name}: {party.oracle.promise}" for party in self.members)
-        return f"{each}; to whoever is in all tables: {_together(self.members)}"
+        return f"{each}; to whoever is in all tables: {promised_together(self.members)}"
 
     @property
     def spent(self) -> dict[str, Fraction]:
@@ -113,7 +122,8 @@ class Parties:
     def publish(self, *factors: str | Node, share: Numeric, run: str = "main") -> None:
         """Have sketches of expressions published, each by the party whose columns it looks at.
 
-        Whatever is asked later about products of them with those of other parties is free.
+        Whatever is asked later about products of them with those of other parties is free. Where the schema
+        drops missing cells, each part of a vector leaves out its own, as a total of it does.
 
         Args:
             *factors: names of columns, or row expressions over the columns of one party: numbers and vectors.
@@ -128,12 +138,15 @@ class Parties:
                     f"{node.described()} is to be published, and looks at no single party's columns"
                 )
             self.group.separate.scope.number(node)
-            asked.add_factor(hands.pop(), node, Fraction(1))
+            parts = node.parts if isinstance(node, Vector) else (node,)
+            summed = [part for each in parts for part in without_missing(total(each), self.schema).parts]
+            factor = Vector(tuple(summed)) if isinstance(node, Vector) else summed[0]
+            asked.add_factor(hands.pop(), factor, Fraction(1))
         self._answered(asked, run)
 
     def sketches_to_json(self) -> str:
         """All sketches that were published so far, as JSON: for `sketches_from_json`, here or elsewhere."""
-        return canonical(sketches_form(self.group.published, self.salt, self.schema.hands))
+        return canonical(sketches_form(self.group.published, self.salt, self.members))
 
     def sketches_from_json(self, text: str) -> None:
         """Take over sketches that were published before, so that nobody is asked for them again.
@@ -142,7 +155,7 @@ class Parties:
             text: what `sketches_to_json` said.
         """
         form = of_json(text, "sketches")
-        read_sketches(form, self.group.published, self.salt, self.schema.hands)
+        read_sketches(form, self.group.published, self.salt, self.members)
 
     def plan(self, round_: Round) -> SketchPlan:
         """How a round would be answered: by how many buckets, how well, and who is asked for how much.
@@ -170,11 +183,15 @@ class Parties:
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that one of the parties could not be paid for to its end.
 
+        Where it is certain that some people are in one table only, a warning says so.
+
         Args:
             round_: the round that is asked next.
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
+        if self.about == "each":
+            warn_of_sizes(self.members)
         asked = self._asked(round_)
         last = round_.share == ahead.share
         fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead, last) for hand in asked.hands]
@@ -197,6 +214,7 @@ def parties(
     *,
     people: int | None = None,
     salt: str = "sulq",
+    about: About = "each",
 ) -> Parties:
     """An oracle over several curators, who hold different columns about the same people.
 
@@ -210,6 +228,9 @@ def parties(
         people: about how many people there are, from which the number of buckets follows. By default the
             most rows that a party makes public.
         salt: a public text that all parties agree on; it goes into the hash of identifiers.
+        about: whom sums are about. With "each", those of one party's columns are about that party's people:
+            learners take it that all tables are about the same people. With "common", every sum, `count()`
+            too, is an estimate about the people who are in all tables, and is off by more.
 
     >>> import sulq
     >>> ids, number = range(50_000), sulq.Integer(0, 10**6)
@@ -251,29 +272,13 @@ def parties(
             raise QueryError(
                 "no party makes public how many rows it has: say people=, about how many people there are"
             )
-    return Parties(members, whole("people", people, 0, MOST_PEOPLE), salt)
+    return Parties(members, whole("people", people, 0, MOST_PEOPLE), salt, about)
 
 
-def _joint(members: Sequence[Party]) -> JointSchema:
+def _joint(members: Sequence[Party], common: bool = False) -> JointSchema:
     """The columns of all parties; a refusal where parties do not go together."""
     if len(members) < 2:
         raise QueryError("parties are at least two: ask one alone itself")
-    return JointSchema([party.schema for party in members], [party.key for party in members])
-
-
-def _together(members: Sequence[Party]) -> str:
-    """What is promised to a person whose rows all parties have: budgets for the same change add up."""
-    budgets: list[Any] = [
-        None if isinstance(party.oracle, Exact) else getattr(party.oracle.offer.calibration, "budget", None)
-        for party in members
-    ]
-    if len({party.change for party in members}) > 1:
-        return "all of these together"
-    if all(isinstance(each, PureDP) for each in budgets):
-        return PureDP(sum(each.epsilon for each in budgets)).describe()
-    if all(isinstance(each, ZCDP) for each in budgets):
-        return ZCDP(sum(each.rho for each in budgets)).describe()
-    if all(isinstance(each, PureDP | ApproxDP) for each in budgets):
-        delta = sum(each.delta for each in budgets if isinstance(each, ApproxDP))
-        return ApproxDP(sum(each.epsilon for each in budgets), delta).describe()
-    return "all of these together"
+    if common and len(members) > MOST_FACTORS:
+        raise QueryError(f"the people in common of at most {MOST_FACTORS} parties can be asked about")
+    return JointSchema([party.schema for party in members], [party.key for party in members], common)

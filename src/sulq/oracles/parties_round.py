@@ -19,6 +19,7 @@ from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch
 from sulq.queries.buckets import Bucket
 from sulq.queries.choose import Choice
 from sulq.queries.factored import Products
+from sulq.queries.missing import with_missing
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.question import Question
@@ -40,6 +41,7 @@ class Group:
         salt: goes into the hash of identifiers.
         separate: takes expressions apart.
         published: the sketches that there are.
+        common: whether all sums are about the people whom all parties have in common.
     """
 
     members: tuple[Party, ...]
@@ -47,6 +49,12 @@ class Group:
     salt: str
     separate: Separation
     published: Published
+    common: bool = False
+
+    def products(self, expression: Node) -> list[Products]:
+        """An expression as sums of products, over the people whom it is about."""
+        each = self.separate(expression)
+        return [products.among(self.separate.hands) for products in each] if self.common else each
 
 
 @dataclass
@@ -84,7 +92,7 @@ class PartiesRound:
         asked = cls(group, round_.share, round_.queries)
         for place, query in enumerate(round_.queries):
             hands = group.separate.hands_of(*query.parts)
-            if len(hands) > 1:
+            if group.common or len(hands) > 1:
                 asked._add_across(place, query)
             elif isinstance(query, Query | Choice):
                 asked.direct[place] = min(hands, default=0)
@@ -97,14 +105,15 @@ class PartiesRound:
     def _add_across(self, place: int, query: Question) -> None:
         if not isinstance(query, Query):
             raise QueryError(
-                "a choice over columns of several parties cannot be made by any of them: ask for the counts"
+                "a choice over columns of several parties, or about the people whom they have in common, "
+                "cannot be made by any of them: ask for the counts"
             )
         if query.tolerance is not None:
             raise QueryError(
                 "what is estimated across parties has an error that no budget can choose: ask with a share "
                 "instead of a tolerance, and `error` says how far off the answer would be"
             )
-        parts = self.across[place] = [self.group.separate(part) for part in query.parts]
+        parts = self.across[place] = [self.group.products(part) for part in query.parts]
         for products in (each for part in parts for each in part):
             hands = sorted(products.factors)
             if len(hands) > MOST_FACTORS:
@@ -117,7 +126,7 @@ class PartiesRound:
                 if len(hands) > 1 and node is not None:
                     self.add_factor(hand, node, query.weight)
                 else:
-                    self.sums[factor_key(hand, node)] = _sum(node, query.weight)
+                    self.sums[factor_key(hand, node)] = self._sum(node, query.weight)
 
     def add_factor(self, hand: int, node: Node, weight: Fraction) -> None:
         """Have a factor sketched, unless there is a sketch of it."""
@@ -143,11 +152,17 @@ class PartiesRound:
         """The sketches that a party is asked for."""
         by = Bucket(self.group.members[hand].key, buckets, self.group.salt)
         queries = [
-            total(node, by=by, weight=weight)
+            self._sum(node, weight, by)
             for (whose, _), (node, weight) in self.factors.items()
             if whose == hand
         ]
         return Round(queries, self._part(hand, sketched=True)) if queries else None
+
+    def _sum(self, node: Node | None, weight: Fraction, by: Bucket | None = None) -> Query:
+        """The sum of a factor as it stands: which rows are left out was said where it was taken apart."""
+        if node is None:
+            return count(weight=weight)
+        return total(node, with_missing(node, self.group.separate.scope.schema), by, weight=weight)
 
     def _part(self, hand: int, sketched: bool) -> Fraction | None:
         if self.share is None:
@@ -277,7 +292,3 @@ class PartiesRound:
             query = cast(Query, self.queries[place])
             given[place] = across(query, parts, sums, sketches, self.group.separate.scope)
         return [given[place] for place in range(len(self.queries))]
-
-
-def _sum(node: Node | None, weight: Fraction) -> Query:
-    return count(weight=weight) if node is None else total(node, weight=weight)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sulq.errors import QueryError, SulqError
 from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
 from sulq.oracles.exact import Exact
 from sulq.oracles.remote import Remote
+from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.buckets import check_identifier
 from sulq.queries.rounds import Ahead, Round, numbers_of
 from sulq.queries.scope import scope_of
@@ -130,3 +132,41 @@ class Party:
     def ask(self, rounds: Sequence[Round], run: str) -> list[Answer]:
         """The answers to all rounds, one after the other."""
         return [answer for each in rounds for answer in self.oracle.ask(each, run)]
+
+
+def promised_together(members: Sequence[Party]) -> str:
+    """What is promised to a person whose rows all parties have: budgets for the same change add up.
+
+    Args:
+        members: the parties.
+    """
+    budgets: list[Any] = [
+        None if isinstance(party.oracle, Exact) else getattr(party.oracle.offer.calibration, "budget", None)
+        for party in members
+    ]
+    if len({party.change for party in members}) > 1:
+        return "all of these together"
+    if all(isinstance(each, PureDP) for each in budgets):
+        return PureDP(sum(each.epsilon for each in budgets)).describe()
+    if all(isinstance(each, ZCDP) for each in budgets):
+        return ZCDP(sum(each.rho for each in budgets)).describe()
+    if all(isinstance(each, PureDP | ApproxDP) for each in budgets):
+        delta = sum(each.delta for each in budgets if isinstance(each, ApproxDP))
+        return ApproxDP(sum(each.epsilon for each in budgets), delta).describe()
+    return "all of these together"
+
+
+def warn_of_sizes(members: Sequence[Party]) -> None:
+    """Warn whoever learns from parties if it is certain that some people are in one table only.
+
+    Args:
+        members: the parties.
+    """
+    sizes = sorted({party.rows for party in members if party.rows is not None})
+    if len(sizes) > 1:
+        warnings.warn(
+            f"the parties have tables of {' and '.join(f'{size:,}' for size in sizes)} rows, and what is "
+            "learned from columns of several of them takes it that all tables are about the same people: "
+            "with about='common' it is about those whom all of them have",
+            stacklevel=5,
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +11,15 @@ import numpy as np
 
 from sulq.errors import QueryError
 from sulq.oracles.parties_answers import Key, factor_key
+from sulq.oracles.party import Party
 from sulq.oracles.sketches import FEWEST_BUCKETS, Sketch
 from sulq.queries.arithmetic import Not
 from sulq.queries.buckets import MOST_BUCKETS
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.node import Node
 from sulq.queries.node_forms import node_of
-from sulq.queries.scope import Scope
+from sulq.queries.query import is_one
+from sulq.queries.separated import Separation
 from sulq.queries.vectors import Vector
 from sulq.wire import listed, members, reading, versioned
 
@@ -45,11 +47,11 @@ class Published:
     """The sketches that parties have published, by the hand that a factor is in and the factor.
 
     Args:
-        scope: expressions read against the columns of all parties.
+        separate: takes expressions over the columns of all parties apart.
         sketches: what there is.
     """
 
-    scope: Scope
+    separate: Separation
     sketches: dict[Key, PublishedSketch] = field(default_factory=dict)
 
     def add(self, hand: int, sketch: PublishedSketch) -> None:
@@ -64,8 +66,8 @@ class Published:
     def of(self, hand: int, factor: Node) -> PublishedSketch | None:
         """The sketch of a factor, or what follows about it from others; None if there is nothing.
 
-        From counts of several attributes together follow those of some of them, and where a condition holds
-        and where not; from a vector its parts.
+        From counts of several attributes together follow those of some of them, those of all people, and
+        where a condition holds and where not; from a vector its parts.
 
         Args:
             hand: the party.
@@ -85,7 +87,7 @@ class Published:
         if isinstance(whole, Vector):
             start = 0
             for part in whole.parts:
-                width = self.scope.number(part).width
+                width = self.separate.scope.number(part).width
                 if part.key == factor.key:
                     return PublishedSketch(factor, Sketch(sums[:, start : start + width]), known.noise)
                 start += width
@@ -93,23 +95,24 @@ class Published:
             return None
         parts = _parts(whole)
         condition = factor.inner if isinstance(factor, Not) else factor
-        wanted = _parts(factor) if isinstance(factor, OneHot) else (condition,)
+        counts = isinstance(factor, OneHot) or is_one(factor)
+        wanted = _parts(factor) if isinstance(factor, OneHot) else () if counts else (condition,)
         keys = [part.key for part in parts]
         if not all(part.key in keys for part in wanted):
             return None
         at = [keys.index(part.key) for part in wanted]
         if len(set(at)) < len(at):
             return None
-        cells = sums.reshape(len(sums), *(self.scope.code(part).size for part in parts))
+        cells = sums.reshape(len(sums), *(self.separate.scope.code(part).size for part in parts))
         others = tuple(axis for axis in range(len(parts)) if axis not in at)
         summed = cells.sum(axis=tuple(1 + axis for axis in others))
         kept = sorted(at)
         ordered = np.moveaxis(summed, [1 + kept.index(axis) for axis in at], range(1, len(at) + 1))
         noise = known.noise * math.sqrt(math.prod(cells.shape[1 + axis] for axis in others))
         flat = ordered.reshape(len(sums), -1)
-        if isinstance(factor, OneHot):
+        if counts:
             return PublishedSketch(factor, Sketch(flat), noise)
-        if flat.shape[1] != 2:
+        if flat.shape[1] != 2 or not self.separate.scope.number(condition).flag:
             return None
         holds = flat[:, :1] if isinstance(factor, Not) else flat[:, 1:]
         return PublishedSketch(factor, Sketch(holds), noise)
@@ -128,12 +131,11 @@ class Published:
             for (hand, _), known in self.sketches.items()
         ]
 
-    def read(self, forms: Any, hands: int) -> None:
+    def read(self, forms: Any) -> None:
         """Keep sketches that were written down.
 
         Args:
             forms: what `form` said.
-            hands: how many parties there are.
         """
         for form in listed(forms, "sketches"):
             given = members(form, "a sketch", ["hand", "factor", "buckets", "sums", "noise"])
@@ -141,10 +143,12 @@ class Published:
             numbers = listed(given["sums"], "the sums of a sketch")
             if not all(type(each) in (int, float) for each in (*numbers, noise)):
                 raise QueryError("the sums of a sketch, and its noise, are numbers")
-            sums, width = np.array(numbers, dtype=np.float64), self.scope.number(factor).width
-            known = type(given["hand"]) is int and given["hand"] in range(hands) and buckets in _SIZES
+            sums, width = np.array(numbers, dtype=np.float64), self.separate.scope.number(factor).width
+            known = type(given["hand"]) is int and given["hand"] in self.separate.hands and buckets in _SIZES
             if not known or sums.size != buckets * width:
                 raise QueryError("a sketch has a party, a number of buckets and a number for each of them")
+            if not self.separate.hands_of(factor) <= {given["hand"]}:
+                raise QueryError("a sketch is of the columns of the party that published it")
             if not (np.isfinite(sums).all() and 0 <= noise < math.inf):
                 raise QueryError("the numbers of a sketch are finite")
             sketch = Sketch(sums.reshape(buckets, width))
@@ -154,36 +158,40 @@ class Published:
 _SIZES = [2**power for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())]
 
 
-def sketches_form(published: Published, salt: str, hands: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
+def sketches_form(published: Published, salt: str, parties: Sequence[Party]) -> dict[str, Any]:
     """All sketches of some parties as plain data.
 
     Args:
         published: the sketches.
         salt: what went into the hash of identifiers.
-        hands: the columns of each party.
+        parties: the parties.
     """
-    columns = [list(hand) for hand in hands]
-    return {"sketches": VERSION, "salt": salt, "hands": columns, "published": published.form}
+    return {"sketches": VERSION, "salt": salt, "tables": _tables(parties), "published": published.form}
 
 
-def read_sketches(
-    form: Mapping[str, Any], published: Published, salt: str, hands: tuple[tuple[str, ...], ...]
-) -> None:
+def read_sketches(form: Mapping[str, Any], published: Published, salt: str, parties: Sequence[Party]) -> None:
     """Keep what `sketches_form` said, or refuse it if it is about other people or columns.
 
     Args:
         form: the plain data.
         published: where the sketches are kept.
         salt: what goes into the hash of identifiers.
-        hands: the columns of each party.
+        parties: the parties.
     """
     with reading("sketches"):
         given = members(
-            versioned(form, "sketches", VERSION), "sketches", ["sketches", "salt", "hands", "published"]
+            versioned(form, "sketches", VERSION), "sketches", ["sketches", "salt", "tables", "published"]
         )
-        if given["salt"] != salt or given["hands"] != [list(hand) for hand in hands]:
-            raise QueryError("these sketches are of other parties, or were dealt with another salt")
-        published.read(given["published"], len(hands))
+        if given["salt"] != salt or given["tables"] != _tables(parties):
+            raise QueryError(
+                "these sketches are of parties with other schemas or keys, or were dealt with another salt"
+            )
+        published.read(given["published"])
+
+
+def _tables(parties: Sequence[Party]) -> list[dict[str, str]]:
+    """What sketches depend on beside the rows: bounds and categories, and who is dealt into buckets."""
+    return [{"schema": party.schema.hash, "key": party.key} for party in parties]
 
 
 def _parts(factor: OneHot) -> tuple[Node, ...]:

@@ -236,7 +236,7 @@ def in_one_hand(schema: Schema, *expressions: Node) -> bool:
     True
     """
     names = frozenset[str]().union(*map(looked_at, expressions))
-    return len(schema.hands) == 1 or any(names <= set(hand) for hand in schema.hands)
+    return schema.in_one_hand(names)
 
 
 def check_in_one_hand(schema: Schema, *expressions: Node) -> None:
@@ -249,8 +249,9 @@ def check_in_one_hand(schema: Schema, *expressions: Node) -> None:
     if not in_one_hand(schema, *expressions):
         names = sorted(frozenset[str]().union(*map(looked_at, expressions)))
         raise QueryError(
-            f"this learner asks about whole rows, of which no party holds all columns ({', '.join(names)}): "
-            "SVD, PCA, LinearRegression, Pairs, NaiveBayes, ID3(pick='counts') and Conjunction do not"
+            f"this learner asks about whole rows, of which no party holds all columns ({', '.join(names)}) "
+            "or knows who is in all tables: SVD, PCA, LinearRegression, Pairs, NaiveBayes, "
+            "ID3(pick='counts') and Conjunction do not"
         )
 
 

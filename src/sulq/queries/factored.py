@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.queries.expressions import Constant
 from sulq.queries.node import Node
 
 Floats = NDArray[np.float64]
@@ -35,6 +36,16 @@ class Products:
         """Some of the products, for other coordinates, times numbers."""
         at = {hand: each[which] for hand, each in self.at.items()}
         return Products(places, self.weights[which] * weights, self.factors, at)
+
+    def among(self, hands: Iterable[int]) -> Products:
+        """The same products, of the people of all these hands: one without a factor has the constant 1."""
+        others = [hand for hand in hands if hand not in self.factors]
+        return Products(
+            self.places,
+            self.weights,
+            {**self.factors, **dict.fromkeys(others, Constant(1))},
+            {**self.at, **dict.fromkeys(others, np.zeros_like(self.places))},
+        )
 
     def into(self, places: Places) -> Products:
         """The same products for other coordinates: `places` says where each coordinate goes."""

@@ -54,6 +54,27 @@ def without_missing(query: Query, schema: Schema) -> Query:
     return query if where is query.where else replace(query, where=where)
 
 
+def with_missing(value: Node, schema: Schema) -> Node | None:
+    """A condition that always holds, and beside which no row is left out of the sum of a value.
+
+    A part of a query that says itself what to do with missing cells may not say so where it stands alone.
+
+    Args:
+        value: what is summed.
+        schema: what is public about the columns.
+
+    >>> from sulq.queries.expressions import col
+    >>> from sulq.queries.query import total
+    >>> from sulq.schema import Real
+    >>> schema = Schema({"cost": Real(0, 100, drop_missing=True)})
+    >>> alone = total("cost", where=with_missing(col("cost"), schema))
+    >>> without_missing(alone, schema) is alone
+    True
+    """
+    known = known_beside(None, _summed_columns(value, scope_of(schema)), value)
+    return None if known is None else known | ~known
+
+
 def looked_at_missing(expressions: Iterable[Node | None], schema: Schema) -> tuple[str, ...]:
     """The columns that expressions look at, in whatever way, of which the schema drops missing cells.
 

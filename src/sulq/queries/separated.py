@@ -17,10 +17,12 @@ from sulq.errors import QueryError
 from sulq.queries.arithmetic import Add, And, Multiply, Not, Or
 from sulq.queries.cases import Where
 from sulq.queries.codes import Cross, OneHot
+from sulq.queries.denied import denied
 from sulq.queries.factored import Floats, Places, Products
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.products import Dot, Gram, Outer
+from sulq.queries.query import is_one
 from sulq.queries.routes import Route
 from sulq.queries.scope import Batch, Scope
 from sulq.queries.vectors import Only, Vector
@@ -42,7 +44,7 @@ class Separation:
     """
 
     def __init__(self, scope: Scope, hands: Sequence[Sequence[str]]) -> None:
-        self.scope = scope
+        self.scope, self.hands = scope, range(len(hands))
         self.owner = {name: hand for hand, names in enumerate(hands) for name in names}
 
     def hands_of(self, *expressions: Node) -> set[int]:
@@ -52,6 +54,8 @@ class Separation:
 
     def __call__(self, expression: Node) -> list[Products]:
         """A row expression as sums of products."""
+        if isinstance(expression, Only) and is_one(expression.inner):
+            return self(expression.condition)
         hands = self.hands_of(expression)
         width = self.scope.number(expression).width
         every = np.arange(width)
@@ -122,6 +126,8 @@ class Separation:
 
     def _joint(self, left: Node, i: Places, right: Node, j: Places) -> tuple[Node, Places]:
         """The product of two factors of one hand, as one factor."""
+        if is_one(left) or is_one(right):
+            return (right, j) if is_one(left) else (left, i)
         flags = [self._is_flag(left), self._is_flag(right)]
         if all(flags):
             return (left, i) if left.key == right.key else (And(left, right), i)
@@ -140,9 +146,8 @@ class Separation:
         return self.scope.number(node).flag
 
     def _constants(self, expression: Node) -> Floats:
-        facts = self.scope.number(expression)
         value = Batch(self.scope, {}, 1).number(expression)
-        return np.asarray(value[:, 0] * float(facts.unit))
+        return np.asarray(value[:, 0] * float(self.scope.number(expression).unit))
 
     def _known(self, name: str) -> str:
         if name not in self.owner:
@@ -211,7 +216,11 @@ def _and(separate: Separation, expression: And | Multiply) -> list[Products]:
 
 
 def _not(separate: Separation, expression: Not) -> list[Products]:
-    return [_one(), *_negative(separate(expression.inner))]
+    opposite = denied(expression.inner, separate.hands_of)
+    if opposite.key != expression.key:
+        return separate(opposite)
+    every = separate.hands_of(expression)
+    return [products.among(every) for products in (_one(), *_negative(separate(expression.inner)))]
 
 
 def _or(separate: Separation, expression: Or) -> list[Products]:
@@ -239,8 +248,11 @@ def _one_hot(separate: Separation, expression: OneHot) -> list[Products]:
     facts = separate.scope.facts(choice)
     if isinstance(facts, Code) or not facts.flag:
         raise separate.refusal(choice)
-    yes = [products.into(np.ones(1, np.intp)) for products in separate(choice)]
-    return [_one(), *_negative([products.into(np.zeros(2, np.intp)) for products in yes]), *yes]
+    return [
+        products.into(np.array([value]))
+        for value, condition in enumerate((Not(choice), choice))
+        for products in separate(condition)
+    ]
 
 
 def _route(separate: Separation, route: Route) -> list[Products]:
