@@ -11,7 +11,7 @@ import pytest
 
 import sulq
 from sulq.errors import AdaptivityError
-from sulq.oracles.parties_plan import Factor, best_buckets, variance
+from sulq.oracles.parties_plan import Factor, best_buckets, deviation
 from sulq.oracles.sketches import Sketch, estimated
 from sulq.queries.factored import Products
 from sulq.queries.query import moves
@@ -301,10 +301,10 @@ def test_parties_elsewhere_are_asked_over_the_wire() -> None:
 
 
 def test_a_plan_says_the_best_number_of_buckets_and_what_comes() -> None:
-    one, other = Factor(0.3, 1.0, 4.0, 3), Factor(1.0, 1.0, 9.0, 1)
+    one, other = Factor(0.3**0.5, 1.0, 4.0, 3), Factor(1.0, 1.0, 9.0, 1)
     sizes = [2**power for power in range(6, 21)]
     best = best_buckets([[one, other]], 10**6)
-    assert best == min(sizes, key=lambda size: variance([one, other], 10**6, size))
+    assert best == min(sizes, key=lambda size: deviation([one, other], 10**6, size))
     assert best == pytest.approx(10**6 * np.sqrt(0.3) / 36, rel=0.5)
     assert best_buckets([[Factor(1.0, 1.0, 1e-3, 1)] * 2], 10**6, width=1000) == 2**10
     round_ = sulq.Round([sulq.total(col("x") * (col("y") - 1))], share="1/2")

@@ -13,9 +13,10 @@ from sulq.oracles.exact import Exact
 from sulq.oracles.remote import Remote
 from sulq.queries.buckets import check_identifier
 from sulq.queries.rounds import Ahead, Round
-from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
+from sulq.talk.law_forms import Law
+from sulq.talk.laws import Exactly
 
 
 @dataclass(frozen=True)
@@ -61,20 +62,11 @@ class Party:
             return Fraction(0)
         return sum((self.oracle.cost(each) for each in rounds), Fraction(0))
 
-    def noises(self, totals: Round) -> list[float]:
-        """One standard deviation of the noise in a number of each of some totals, asked in one round."""
+    def laws(self, round_: Round) -> list[Law | None]:
+        """What law the error of each answer has; None for a mean whose error depends on its count."""
         if isinstance(self.oracle, Exact):
-            return [0.0] * len(totals.queries)
-        noises = self.oracle.offer.terms(totals).noises
-        scope = scope_of(self.schema)
-        steps = [float(scope.number(query.parts[0]).unit) for query in totals.queries]
-        return [0.0 if noise is None else noise.std * step for noise, step in zip(noises, steps, strict=True)]
-
-    def errors(self, round_: Round, beta: float) -> list[float | None]:
-        """How far off each answer is, but for a chance of `beta` each."""
-        if isinstance(self.oracle, Exact):
-            return [0.0] * len(round_.queries)
-        return self.oracle.error(round_, beta)
+            return [Exactly() for _ in round_.queries]
+        return self.oracle.offer.laws(round_)
 
     def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead) -> bool:
         """Refuse rounds that could not all be paid; False if all of them were charged before."""

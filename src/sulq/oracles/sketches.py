@@ -110,9 +110,12 @@ def estimated(products: Products, sketches: Sequence[Sketch]) -> SketchEstimate:
     buckets = min(sketch.buckets for sketch in sketches)
     centred = [sketch.into(buckets).centred for sketch in sketches]
     at = [products.at[hand] for hand in sorted(products.at)]
-    if len(sketches) == 2:
-        return _of_two(centred[0], centred[1], at[0], at[1])
-    return _of_three(centred, at)
+    # Squares of very large or small numbers would leave the range of floats; powers of two lose nothing.
+    sizes = [np.frexp(np.abs(each).max(axis=0))[1] for each in centred]
+    scaled = [np.ldexp(each, -size) for each, size in zip(centred, sizes, strict=True)]
+    size = sum(size[places] for size, places in zip(sizes, at, strict=True))
+    found = _of_two(*scaled, *at) if len(sketches) == 2 else _of_three(scaled, at)
+    return SketchEstimate(np.ldexp(found.values, size), np.ldexp(found.deviations, size), found.degrees)
 
 
 def _of_two(left: Floats, right: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> SketchEstimate:
