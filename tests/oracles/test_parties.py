@@ -269,7 +269,26 @@ def test_nobody_pays_if_one_party_cannot() -> None:
         asked.ask(BOTH)
     with pytest.raises(sulq.BudgetError):
         sulq.NaiveBayes("b").learn(asked)
+    with pytest.raises(sulq.BudgetError):
+        sulq.NaiveBayes("a", ["b"]).learn(asked)  # whose first round is about the label alone
     assert asked.spent == {"party 1": 0, "party 2": Fraction(1, 2)}
+
+
+def test_a_learner_that_is_run_again_is_free_at_all_parties() -> None:
+    asked = sulq.parties([HERE.curator(epsilon=8), THERE.curator(epsilon=8)], "id")
+    first = sulq.NaiveBayes("a", ["b"]).learn(asked, "again")
+    spent = asked.spent
+    assert sulq.NaiveBayes("a", ["b"]).learn(asked, "again") == first and asked.spent == spent
+
+
+def test_a_round_pays_only_for_what_was_not_charged_before() -> None:
+    """Sketches that were charged in the run are given again; the party's own sum is new."""
+    crossing, mine, other = sulq.count(by=["a", "d"]), sulq.count(where="a"), sulq.total("x")
+    hands = {"here": HERE.curator(epsilon=1), "there": THERE.curator(epsilon=1)}
+    sulq.parties(hands, "id").ask(sulq.Round([crossing, mine], share="3/5"))
+    asked = sulq.parties(hands, "id")
+    asked.ask(sulq.Round([crossing, other], share="3/5"))
+    assert asked.spent == {"here": Fraction(3, 5) * Fraction(17, 16), "there": Fraction(3, 5)}
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -21,6 +21,7 @@ from sulq.oracles.remote import Remote
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.expressions import named
 from sulq.queries.node import Node
+from sulq.queries.query import count
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
@@ -169,6 +170,8 @@ class Parties:
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that one of the parties could not be paid for to its end.
 
+        A party that is asked in later rounds only has to have the share of all of them.
+
         Args:
             round_: the round that is asked next.
             run: the name of the run that asks.
@@ -176,6 +179,11 @@ class Parties:
         """
         asked = self._asked(round_)
         fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead) for hand in asked.hands]
+        if any(fresh) and ahead.share is not None:
+            all_of_it = Round([count()], ahead.share)
+            for party, columns in zip(self.members, self.schema.hands, strict=True):
+                if not ahead.columns.isdisjoint(columns):
+                    party.afford([all_of_it], run, ahead)
         return any(fresh)
 
     def _asked(self, round_: Round) -> PartiesRound:

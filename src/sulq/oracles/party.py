@@ -70,6 +70,7 @@ class Party:
 
     def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead) -> bool:
         """Refuse rounds that could not all be paid; False if all of them were charged before."""
+        rounds = [each for each in rounds if self.oracle.afford(each, run)]
         fresh, share = False, ahead.share
         for place, each in enumerate(rounds):
             later = tuple(rounds[place + 1 :]) if share is None else ()

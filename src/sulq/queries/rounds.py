@@ -180,12 +180,14 @@ class Ahead:
         later: rounds by tolerances that come after it.
         reserve: what must be left after them for further rounds, in the unit of the budget.
         numbers: how many numbers that round and all after it ask for, at most; None if that is not known.
+        columns: columns that rounds after it may look at, as far as that is known: others may hold them.
     """
 
     share: Fraction | None = None
     later: tuple[Round, ...] = ()
     reserve: Fraction = Fraction(0)
     numbers: int | None = None
+    columns: frozenset[str] = frozenset()
 
 
 NOTHING_AHEAD = Ahead()
