@@ -98,8 +98,10 @@ class Parties:
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round, in order.
 
-        The share of the round is what each party concerned is asked for. Nobody is asked before it is known
-        that all of them can be paid.
+        The share of the round is what each party concerned is asked for. A sixteenth of it is for sums of a
+        party's own columns, where another query of the round makes an estimate of its columns: also where
+        nothing is left to sketch, so that the same round again is the same to each party, and free. Nobody is
+        asked before it is known that all of them can be paid.
 
         Args:
             round_: the queries.
