@@ -12,9 +12,11 @@ import pytest
 import sulq
 from sulq.errors import AdaptivityError
 from sulq.oracles.parties_plan import Factor, best_buckets, deviation
+from sulq.oracles.parties_round import PartiesRound
 from sulq.oracles.sketches import Sketch, estimated
 from sulq.queries.factored import Products
 from sulq.queries.query import moves
+from sulq.queries.rounds import Ahead
 from sulq.queries.scope import scope_of
 from sulq.serve.trial import trial
 from tests.effort import either, most, runs
@@ -289,6 +291,16 @@ def test_a_round_pays_only_for_what_was_not_charged_before() -> None:
     asked = sulq.parties(hands, "id")
     asked.ask(sulq.Round([crossing, other], share="3/5"))
     assert asked.spent == {"here": Fraction(3, 5) * Fraction(17, 16), "there": Fraction(3, 5)}
+
+
+def test_a_run_that_was_interrupted_between_two_rounds_of_a_party_can_be_paid_to_its_end() -> None:
+    hands = {"here": HERE.curator(epsilon=1), "there": THERE.curator(epsilon=1)}
+    asked = sulq.parties(hands, "id")
+    own, _ = PartiesRound.of(BOTH, asked.group).rounds(0)
+    hands["here"].ask(own, "mine")
+    assert asked.afford(BOTH, "mine", Ahead(share=Fraction(1)))
+    asked.ask(BOTH, "mine")
+    assert asked.remaining == {"here": 0, "there": 0}
 
 
 @pytest.mark.parametrize("exact", [False, True])

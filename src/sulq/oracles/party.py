@@ -70,10 +70,10 @@ class Party:
 
     def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead) -> bool:
         """Refuse rounds that could not all be paid; False if all of them were charged before."""
-        rounds = [each for each in rounds if self.oracle.afford(each, run)]
         fresh, share = False, ahead.share
         for place, each in enumerate(rounds):
-            later = tuple(rounds[place + 1 :]) if share is None else ()
+            after = rounds[place + 1 :] if share is None else ()
+            later = tuple(other for other in after if self.oracle.afford(other, run))
             fresh = self.oracle.afford(each, run, Ahead(share, later, ahead.reserve)) or fresh
             share = None if share is None else share - (each.share or 0)
         return fresh
