@@ -12,10 +12,12 @@ import pytest
 
 import sulq
 from sulq.errors import AdaptivityError
-from sulq.oracles.parties_plan import Factor, best_buckets, variance
+from sulq.oracles.parties_plan import Factor, best_buckets, deviation
+from sulq.oracles.parties_round import PartiesRound
 from sulq.oracles.sketches import Sketch, estimated
 from sulq.queries.factored import Products
 from sulq.queries.query import moves
+from sulq.queries.rounds import Ahead
 from sulq.queries.scope import scope_of
 from sulq.serve.trial import trial
 from tests.effort import either, most, runs
@@ -266,11 +268,40 @@ def test_nobody_pays_if_one_party_cannot() -> None:
     poor = THERE.curator(epsilon=1)
     poor.ask(sulq.Round([sulq.count(where="b")], share="1/2"))
     asked = sulq.parties([HERE.curator(epsilon=1), poor], "id")
-    with pytest.raises(sulq.BudgetError, match=r"^party 2: the charge of epsilon = 1 exceeds"):
+    with pytest.raises(sulq.BudgetError, match=r"^party 2: the charge of epsilon = .* exceeds what is left, 0.5"):
         asked.ask(BOTH)
     with pytest.raises(sulq.BudgetError, match=r"^party 2: the charge"):
         sulq.NaiveBayes("b").learn(asked)
+    with pytest.raises(sulq.BudgetError):
+        sulq.NaiveBayes("a", ["b"]).learn(asked)  # whose first round is about the label alone
     assert asked.spent == {"party 1": 0, "party 2": Fraction(1, 2)}
+
+
+def test_a_learner_that_is_run_again_is_free_at_all_parties() -> None:
+    asked = sulq.parties([HERE.curator(epsilon=8), THERE.curator(epsilon=8)], "id")
+    first = sulq.NaiveBayes("a", ["b"]).learn(asked, "again")
+    spent = asked.spent
+    assert sulq.NaiveBayes("a", ["b"]).learn(asked, "again") == first and asked.spent == spent
+
+
+def test_a_round_pays_only_for_what_was_not_charged_before() -> None:
+    """Sketches that were charged in the run are given again; the party's own sum is new."""
+    crossing, mine, other = sulq.count(by=["a", "d"]), sulq.count(where="a"), sulq.total("x")
+    hands = {"here": HERE.curator(epsilon=1), "there": THERE.curator(epsilon=1)}
+    sulq.parties(hands, "id").ask(sulq.Round([crossing, mine], share="3/5"))
+    asked = sulq.parties(hands, "id")
+    asked.ask(sulq.Round([crossing, other], share="3/5"))
+    assert asked.spent == {"here": Fraction(3, 5) * Fraction(17, 16), "there": Fraction(3, 5)}
+
+
+def test_a_run_that_was_interrupted_between_two_rounds_of_a_party_can_be_paid_to_its_end() -> None:
+    hands = {"here": HERE.curator(epsilon=1), "there": THERE.curator(epsilon=1)}
+    asked = sulq.parties(hands, "id")
+    own, _ = PartiesRound.of(BOTH, asked.group).rounds(0)
+    hands["here"].ask(own, "mine")
+    assert asked.afford(BOTH, "mine", Ahead(share=Fraction(1)))
+    asked.ask(BOTH, "mine")
+    assert asked.remaining == {"here": 0, "there": 0}
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -302,10 +333,10 @@ def test_parties_elsewhere_are_asked_over_the_wire() -> None:
 
 
 def test_a_plan_says_the_best_number_of_buckets_and_what_comes() -> None:
-    one, other = Factor(0.3, 1.0, 4.0, 3), Factor(1.0, 1.0, 9.0, 1)
+    one, other = Factor(0.3**0.5, 1.0, 4.0, 3), Factor(1.0, 1.0, 9.0, 1)
     sizes = [2**power for power in range(6, 21)]
     best = best_buckets([[one, other]], 10**6)
-    assert best == min(sizes, key=lambda size: variance([one, other], 10**6, size))
+    assert best == min(sizes, key=lambda size: deviation([one, other], 10**6, size))
     assert best == pytest.approx(10**6 * np.sqrt(0.3) / 36, rel=0.5)
     assert best_buckets([[Factor(1.0, 1.0, 1e-3, 1)] * 2], 10**6, width=1000) == 2**10
     round_ = sulq.Round([sulq.total(col("x") * (col("y") - 1))], share="1/2")

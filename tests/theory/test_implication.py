@@ -41,3 +41,12 @@ def test_alpha_here_implies_beta_there(neighbours: str) -> None:
     assert true.interval() == (true.gain, true.gain) and true.holds(0.35) is True and true.holds(0.5) is False
     assert found.holds(0.1, 1e-6) is True and found.holds(0.9, 1e-6) is False
     assert found.holds(found.gain) is None
+
+
+def test_what_is_no_condition_implies_nothing_and_is_implied_by_nothing() -> None:
+    rows = {"flag": [True, False] * 50, "number": [3.0] * 100}
+    curator = sulq.open(rows, {"flag": sulq.Boolean(), "number": sulq.Real(0, 9)}).curator(epsilon=1)
+    for alpha, beta in (("number", "flag"), ("flag", "number"), ("flag", sulq.vector("flag", "flag"))):
+        with pytest.raises(sulq.QueryError, match="not true or false"):
+            implication(curator, alpha, beta, share=1)  # type: ignore[arg-type]
+    assert curator.spent == 0

@@ -84,6 +84,17 @@ class Learner(ABC, Generic[H]):
         """
         return None
 
+    def later_columns(self, schema: Schema) -> frozenset[str]:
+        """The columns that rounds after the first may look at, where it does not look at all of them itself.
+
+        Each of them may be in other hands, and whoever holds it is asked beforehand whether the run can be
+        paid to its end.
+
+        Args:
+            schema: what is public about the columns.
+        """
+        return frozenset()
+
     def learn(self, oracle: Oracle, run: str = "main") -> H:
         """What the oracle's answers teach.
 
@@ -153,12 +164,13 @@ class Learner(ABC, Generic[H]):
         left = None if self.stake is None else self.stake + share
         later = self.later(schema)
         numbers, least = None if share else self.most_numbers(schema), self.least_share(schema)
+        columns = self.later_columns(schema)
         affordable, number, promised = False, 0, dict[str, None]()
         try:
             round_ = next(rounds)
             while True:
                 if not affordable:
-                    ahead = Ahead(left, tuple(later[number:]), reserve, numbers, least)
+                    ahead = Ahead(left, tuple(later[number:]), reserve, numbers, least, columns)
                     affordable = yield RunStep(round_, ahead)
                 if not affordable:  # or else nobody asks again what is ahead
                     if left is not None:

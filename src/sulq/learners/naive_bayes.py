@@ -99,6 +99,11 @@ class NaiveBayes(Learner[AdditiveModel]):
         rounds = [Round([*response.alone(), count()]), Round(tables), Round(response.alone())]
         return sum(numbers_of(round_, schema) for round_ in rounds) + (classes + 1) * classes
 
+    def later_columns(self, schema: Schema) -> frozenset[str]:
+        """Those of all attributes: the first round looks at the label alone."""
+        seen = attributes(schema, self._target(schema).label, self.features, self.bins)
+        return frozenset(leaf.name for each in seen for leaf in each.code.leaves().values())
+
     def _target(self, schema: Schema) -> Target:
         target = Target(schema, attribute(schema, self.label))
         target.check()

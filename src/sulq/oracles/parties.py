@@ -22,7 +22,7 @@ from sulq.oracles.sketches import MOST_FACTORS
 from sulq.queries.expressions import named
 from sulq.queries.missing import without_missing
 from sulq.queries.node import Node
-from sulq.queries.query import total
+from sulq.queries.query import count, total
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round, asked_of
 from sulq.queries.scope import scope_of
 from sulq.queries.separated import Separation
@@ -107,8 +107,10 @@ class Parties:
     def ask(self, round_: Round, run: str = "main") -> list[Answer]:
         """One answer for each query of the round, in order.
 
-        The share of the round is what each party concerned is asked for. Nobody is asked before it is known
-        that all of them can be paid.
+        The share of the round is what each party concerned is asked for. A sixteenth of it is for sums of a
+        party's own columns, where another query of the round makes an estimate of its columns: also where
+        nothing is left to sketch, so that the same round again is the same to each party, and free. Nobody is
+        asked before it is known that all of them can be paid.
 
         Args:
             round_: the queries.
@@ -183,6 +185,7 @@ class Parties:
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that one of the parties could not be paid for to its end.
 
+        A party that is asked in later rounds only has to have the share of all of them.
         Where it is certain that some people are in one table only, a warning says so.
 
         Args:
@@ -195,6 +198,11 @@ class Parties:
         asked = self._asked(round_)
         last = round_.share == ahead.share
         fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead, last) for hand in asked.hands]
+        if any(fresh) and ahead.share is not None:
+            all_of_it = Round([count()], ahead.share)
+            for party, columns in zip(self.members, self.schema.hands, strict=True):
+                if not ahead.columns.isdisjoint(columns):
+                    party.afford([all_of_it], run, ahead)
         return any(fresh)
 
     def _asked(self, round_: Round) -> PartiesRound:

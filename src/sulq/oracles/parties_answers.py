@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.oracles.sketches import Sketch, estimated
+from sulq.oracles.sketches import SketchEstimate
 from sulq.queries.factored import Products
 from sulq.queries.node import Node
 from sulq.queries.query import Query
@@ -38,7 +38,7 @@ def across(
     query: Query,
     parts: Sequence[Sequence[Products]],
     sums: Mapping[Key, Answer],
-    sketches: Mapping[Key, Sketch],
+    estimate: Callable[[Products], SketchEstimate],
     scope: Scope,
 ) -> Answer:
     """The answer to a query over the columns of several parties.
@@ -47,14 +47,14 @@ def across(
         query: what was asked.
         parts: its parts, as sums of products.
         sums: the sums that single parties said.
-        sketches: the sketches of factors.
+        estimate: estimates products from the sketches of their factors.
         scope: expressions read against the columns of all parties.
     """
     widths = [scope.number(part).width for part in query.parts]
     shapes = [(widths[-1], widths[0] // widths[-1]), (widths[-1], 1)]
     plain = [query.shape(scope)] if query.statistic != "mean" else shapes
     known = [
-        _known(part, width, shape, sums, sketches)
+        _known(part, width, shape, sums, estimate)
         for part, width, shape in zip(parts, widths, plain, strict=True)
     ]
     return statistic(query, known, scope)
@@ -65,7 +65,7 @@ def _known(
     width: int,
     shape: tuple[int, ...],
     sums: Mapping[Key, Answer],
-    sketches: Mapping[Key, Sketch],
+    estimate: Callable[[Products], SketchEstimate],
 ) -> KnownSum:
     """The sum of one part of a query, from sums of single parties and from estimates across them."""
     values, deviations, degrees = np.zeros(width), np.zeros(width), EXACTLY_KNOWN
@@ -73,11 +73,10 @@ def _known(
     for products in part:
         hands = sorted(products.factors)
         if len(hands) > 1:
-            each = [sketches[factor_key(hand, products.factors[hand])] for hand in hands]
-            estimate = estimated(products, each)
-            degrees = min(degrees, estimate.degrees)
-            np.add.at(values, products.places, products.weights * estimate.values)
-            np.add.at(deviations, products.places, np.abs(products.weights) * estimate.deviations)
+            known = estimate(products)
+            degrees = min(degrees, known.degrees)
+            np.add.at(values, products.places, products.weights * known.values)
+            np.add.at(deviations, products.places, np.abs(products.weights) * known.deviations)
             continue
         hand = min(hands, default=0)
         answer = sums[factor_key(hand, products.factors.get(hand))]

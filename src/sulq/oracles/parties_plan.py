@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,6 @@ import numpy as np
 from sulq.oracles.sketches import FEWEST_BUCKETS
 from sulq.queries.buckets import MOST_BUCKETS
 from sulq.queries.facts import Number
-from sulq.talk.sketched import quantile
 
 MOST_NUMBERS = 2**20
 """The most numbers that a party is asked for in one round: a service answers twice as many by default."""
@@ -24,34 +24,32 @@ class Factor:
     """What is known of a factor before it is sketched.
 
     Args:
-        square: about the mean square of a coordinate, over people.
-        largest: the largest square of a coordinate that there can be.
+        typical: about the root of the mean square of a coordinate, over people.
+        largest: how far from 0 a coordinate can be.
         noise: one standard deviation of the noise in a number of its sketch.
         width: how many coordinates it has.
+        buckets: how many buckets its sketch has; None where there is none yet.
     """
 
-    square: float
+    typical: float
     largest: float
     noise: float
     width: int
+    buckets: int | None = None
 
     @classmethod
-    def of(cls, facts: Number, noise: float) -> Factor:
+    def of(cls, facts: Number, noise: float, buckets: int | None = None) -> Factor:
         """What the public facts of an expression say: its values are taken to be even over their intervals.
 
         Args:
             facts: the facts.
             noise: one standard deviation of the noise.
+            buckets: how many buckets there are, if there is a sketch.
         """
-        unit = float(facts.unit)
-        low, high = facts.low * unit, facts.high * unit
+        unit, low, high = float(facts.unit), facts.low.astype(np.float64), facts.high.astype(np.float64)
         even = float(np.mean((low**2 + low * high + high**2) / 3))
-        return cls(
-            min(even, facts.square * unit**2 / facts.width),
-            (facts.magnitude * unit) ** 2,
-            noise,
-            facts.width,
-        )
+        typical = math.sqrt(min(even, facts.square / facts.width)) * unit
+        return cls(typical, float(facts.magnitude) * unit, noise, facts.width, buckets)
 
 
 @dataclass(frozen=True)
@@ -100,53 +98,55 @@ class SketchPlan:
 def best_buckets(products: Sequence[Sequence[Factor]], people: int, width: int = 1) -> int:
     """The number of buckets at which estimates vary least: a power of two.
 
-    Of k factors the variance is about T·Π(people·square/T + noise²); the numbers of buckets are compared by
-    the product of the variances of all estimates, so that none is given up for another.
+    Of k factors the variance is about T·Π(people·typical²/T + noise²); the numbers of buckets are compared by
+    the product of the deviations of all estimates, so that none is given up for another.
 
     Args:
         products: the factors of each product.
         people: about how many people there are.
         width: the most numbers that a party publishes for each bucket.
 
-    >>> factor = Factor(square=1.0, largest=1.0, noise=5.0, width=1)
+    >>> factor = Factor(typical=1.0, largest=1.0, noise=5.0, width=1)
     >>> best_buckets([[factor, factor]], 100_000)
     4096
     """
     most = min(MOST_BUCKETS, MOST_A_PERSON * people, MOST_NUMBERS // width)
     every = [2**power for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())]
     sizes = [size for size in every if size == FEWEST_BUCKETS or size <= most]
-    best: int = min(
-        sizes, key=lambda buckets: sum(math.log(variance(each, people, buckets)) for each in products)
-    )
+
+    def off(buckets: int) -> float:
+        return sum(math.log(deviation(each, people, buckets) or sys.float_info.min) for each in products)
+
+    best: int = min(sizes, key=off)
     return best
 
 
-def variance(factors: Sequence[Factor], people: int, buckets: int, worst: bool = False) -> float:
-    """About the variance of an estimate.
+def deviation(factors: Sequence[Factor], people: int, buckets: int, worst: bool = False) -> float:
+    """About one standard deviation of an estimate.
 
     Args:
         factors: what is multiplied.
         people: how many people there are.
-        buckets: how many buckets they are dealt into.
+        buckets: how many buckets they are dealt into, where there is no sketch yet.
         worst: take every person's value for as large as there can be.
     """
-    squares = [factor.largest if worst else factor.square for factor in factors]
-    each = [people * square / buckets + f.noise**2 for square, f in zip(squares, factors, strict=True)]
+    shared = in_common(factors, buckets)
+    met = [(each.largest if worst else each.typical) * math.sqrt(people / shared) for each in factors]
+    # Where buckets are joined, their noises add up.
+    noises = [each.noise * math.sqrt((each.buckets or buckets) / shared) for each in factors]
     # With as many factors as products, what they have in common doubles the first part at most.
-    common = math.prod(people * square / buckets for square in squares) if worst else 0.0
-    return buckets * (math.prod(each) + common) or 1e-300
+    common = math.prod(met) if worst else 0.0
+    return math.sqrt(shared) * math.hypot(math.prod(map(math.hypot, met, noises)), common)
 
 
-def radius(factors: Sequence[Factor], people: int, buckets: int, beta: float) -> float:
-    """How far off an estimate is at most, whatever the rows are, but for a chance of `beta`.
+def in_common(factors: Sequence[Factor], buckets: int) -> int:
+    """The number of buckets that all sketches of some factors can be joined to.
 
     Args:
         factors: what is multiplied.
-        people: how many people there are.
-        buckets: how many buckets they are dealt into.
-        beta: the chance.
+        buckets: how many there are where there is no sketch yet.
     """
-    return quantile(beta, buckets - 1) * math.sqrt(variance(factors, people, buckets, worst=True))
+    return min(factor.buckets or buckets for factor in factors)
 
 
 def in_short(number: float) -> str:

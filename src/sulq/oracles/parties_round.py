@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
 from sulq.errors import QueryError
 from sulq.oracles.parties_answers import Key, across, factor_key
-from sulq.oracles.parties_plan import Factor, SketchPlan, best_buckets, radius, variance
+from sulq.oracles.parties_plan import Factor, SketchPlan, best_buckets, deviation, in_common
 from sulq.oracles.party import Party
 from sulq.oracles.published import Published, PublishedSketch
-from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch
+from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch, SketchEstimate, estimated
 from sulq.queries.buckets import Bucket
 from sulq.queries.choose import Choice
 from sulq.queries.factored import Products
@@ -26,7 +27,9 @@ from sulq.queries.question import Question
 from sulq.queries.rounds import Round
 from sulq.queries.separated import Separation
 from sulq.talk.answers import Answer
+from sulq.talk.laws import PlainLaw
 
+T = TypeVar("T")
 ALONE = Fraction(1, 16)
 """The part of a round's share for sums of one party, beside its sketches, whose error is much larger."""
 
@@ -179,21 +182,21 @@ class PartiesRound:
         return [round_ for round_ in both if round_ is not None]
 
     @cached_property
-    def known(self) -> dict[Key, tuple[Factor, int | None]]:
-        """What is known of every factor: its size and noise, and its buckets if there is a sketch of it."""
-        separate, known = self.group.separate, {}
+    def known(self) -> dict[Key, Factor]:
+        """What is known of every factor, whether or not there is a sketch of it."""
+        scope, known = self.group.separate.scope, {}
         for hand in {hand for hand, _ in self.factors}:
             totals = self.sketched(hand, FEWEST_BUCKETS)
             assert totals is not None
             of_hand = {key: node for key, (node, _) in self.factors.items() if key[0] == hand}
-            noises = self.group.members[hand].noises(totals)
-            for (key, node), noise in zip(of_hand.items(), noises, strict=True):
-                known[key] = Factor.of(separate.scope.number(node), noise), cast(int | None, None)
+            laws = cast(list[PlainLaw], self.group.members[hand].laws(totals))
+            for (key, node), law in zip(of_hand.items(), laws, strict=True):
+                known[key] = Factor.of(scope.number(node), float(law.deviation))
         for products in self._crossed:
             for hand, node in products.factors.items():
                 if (key := factor_key(hand, node)) not in known:
                     there = self.group.published.sketches[key]
-                    known[key] = Factor.of(separate.scope.number(node), there.noise), there.sketch.buckets
+                    known[key] = Factor.of(scope.number(node), there.noise, there.sketch.buckets)
         return known
 
     @property
@@ -202,7 +205,7 @@ class PartiesRound:
         return [products for products in every if len(products.factors) > 1]
 
     def _factors(self, products: Products) -> list[Factor]:
-        return [self.known[factor_key(hand, products.factors[hand])][0] for hand in sorted(products.factors)]
+        return [self.known[factor_key(hand, node)] for hand, node in products.factors.items()]
 
     @cached_property
     def buckets(self) -> int:
@@ -211,16 +214,11 @@ class PartiesRound:
             return FEWEST_BUCKETS
         products = [self._factors(each) for each in self._crossed]
         # Of what is published for later, nobody knows yet what it will be multiplied by: by its like.
-        products = products or [[each] * 2 for each, _ in self.known.values()]
+        products = products or [[each] * 2 for each in self.known.values()]
         widths = [0] * len(self.group.members)
         for hand, key in self.factors:
-            widths[hand] += self.known[hand, key][0].width
+            widths[hand] += self.known[hand, key].width
         return best_buckets(products, self.group.people, max(widths))
-
-    def _shared(self, products: Products) -> int:
-        """The number of buckets that all sketches of some factors have in common."""
-        known = [self.known[factor_key(hand, node)][1] for hand, node in products.factors.items()]
-        return min(self.buckets if each is None else each for each in known)
 
     def plan(self) -> SketchPlan:
         """How well estimates would be, in the worst of them, by what causes the errors."""
@@ -230,41 +228,40 @@ class PartiesRound:
         }
         people, worst = self.group.people, (0.0, 0.0, 0)
         for products in self._crossed:
-            factors, buckets = self._factors(products), self._shared(products)
-            both = variance(factors, people, buckets)
-            alone = variance([replace(each, noise=0.0) for each in factors], people, buckets)
-            worst = max(worst, (both, alone, buckets))
+            factors = self._factors(products)
+            both = deviation(factors, people, self.buckets)
+            alone = deviation([replace(each, noise=0.0) for each in factors], people, self.buckets)
+            worst = max(worst, (both, alone, in_common(factors, self.buckets)))
         both, alone, buckets = worst
-        return SketchPlan(people, buckets, alone**0.5, max(0.0, both - alone) ** 0.5, shares)
+        noisy = math.sqrt(max(0.0, both - alone)) * math.sqrt(both + alone)
+        return SketchPlan(people, buckets, alone, noisy, shares)
 
     def errors(self, beta: float) -> list[float | None]:
         """How far off each answer would be at most; None for a mean, whose error depends on its count."""
-        alone: dict[int, list[float | None]] = {}
-        for hand in self.hands:
-            round_ = self.alone(hand)
-            alone[hand] = [] if round_ is None else self.group.members[hand].errors(round_, beta)
-        errors: list[float | None] = []
-        for place, query in enumerate(self.queries):
-            if place in self.direct:
-                errors.append(alone[self.direct[place]].pop(0))
-            elif isinstance(query, Query) and query.statistic == "mean":
-                errors.append(None)
-            else:
-                errors.append(sum(self._error(each, beta) for each in self.across[place][0]))
-        return errors
+        asked = {hand: round_ for hand in self.hands if (round_ := self.alone(hand))}
+        laws = {hand: iter(self.group.members[hand].laws(round_)) for hand, round_ in asked.items()}
+        own, sums = self._told(laws)
+        scope, blank = self.group.separate.scope, {}
+        for key, law in sums.items():
+            width = scope.number(self.sums[key].parts[0]).width
+            blank[key] = Answer(np.zeros(width), cast(PlainLaw, law))
+        for place, parts in self.across.items():
+            query = cast(Query, self.queries[place])
+            mean = query.statistic == "mean"
+            own[place] = None if mean else across(query, parts, blank, self._expected, scope).law
+        each_law = (own[place] for place in range(len(self.queries)))
+        return [None if law is None else float(np.max(law.radius(beta))) for law in each_law]
 
-    def _error(self, products: Products, beta: float) -> float:
-        """How far off what some products add to a number is at most."""
-        times = np.bincount(products.places, np.abs(products.weights)).max()
-        hands = sorted(products.factors)
-        if len(hands) > 1:
-            off = radius(self._factors(products), self.group.people, self._shared(products), beta)
-        else:
-            hand = min(hands, default=0)
-            key = factor_key(hand, products.factors.get(hand))
-            round_ = Round([self.sums[key]], self._part(hand, sketched=False))
-            off = self.group.members[hand].errors(round_, beta)[0] or 0.0
-        return float(times * off)
+    def _expected(self, products: Products) -> SketchEstimate:
+        """An estimate before it is made: how far off it is, whatever the rows are."""
+        factors, numbers = self._factors(products), np.zeros(len(products.places))
+        off = deviation(factors, self.group.people, self.buckets, worst=True)
+        return SketchEstimate(numbers, numbers + off, in_common(factors, self.buckets) - 1)
+
+    def _told(self, said: Mapping[int, Iterator[T]]) -> tuple[dict[int, T], dict[Key, T]]:
+        """What parties say of their own columns: for whole queries, and for parts of others."""
+        direct = {place: next(said[hand]) for place, hand in self.direct.items()}
+        return direct, {key: next(said[key[0]]) for key in self.sums}
 
     def assembled(self, answers: Mapping[int, Sequence[Answer]]) -> list[Answer]:
         """The answers to the round, from what each party said; sketches are kept.
@@ -272,12 +269,10 @@ class PartiesRound:
         Args:
             answers: of each party, the answers to its rounds.
         """
-        said = {hand: list(each) for hand, each in answers.items()}
-        given = {place: said[hand].pop(0) for place, hand in self.direct.items()}
-        sums = {key: said[key[0]].pop(0) for key in self.sums}
-        published = self.group.published
+        said = {hand: iter(each) for hand, each in answers.items()}
+        given, sums = self._told(said)
         for (hand, _), (node, _) in self.factors.items():
-            answer = said[hand].pop(0)
+            answer = next(said[hand])
             numbers, noise = np.ravel(np.asarray(answer.value, np.float64)), np.max(answer.deviation)
             width = self.group.separate.scope.number(node).width
             if numbers.size != (self.buckets + 1) * width or not np.isfinite(numbers.sum() + noise):
@@ -286,9 +281,13 @@ class PartiesRound:
                     "was charged stays charged, and nothing was estimated"
                 )
             by_bucket = numbers.reshape(self.buckets + 1, width)[:-1]
-            published.add(hand, PublishedSketch(node, Sketch(by_bucket), float(noise)))
-        sketches = {key: known.sketch for key, known in published.sketches.items()}
+            self.group.published.add(hand, PublishedSketch(node, Sketch(by_bucket), float(noise)))
         for place, parts in self.across.items():
             query = cast(Query, self.queries[place])
-            given[place] = across(query, parts, sums, sketches, self.group.separate.scope)
+            given[place] = across(query, parts, sums, self._estimate, self.group.separate.scope)
         return [given[place] for place in range(len(self.queries))]
+
+    def _estimate(self, products: Products) -> SketchEstimate:
+        sketches = self.group.published.sketches
+        keys = [factor_key(hand, products.factors[hand]) for hand in sorted(products.factors)]
+        return estimated(products, [sketches[key].sketch for key in keys])

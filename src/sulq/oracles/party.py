@@ -17,9 +17,10 @@ from sulq.oracles.remote import Remote
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.queries.buckets import check_identifier
 from sulq.queries.rounds import Ahead, Round, numbers_of
-from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
+from sulq.talk.law_forms import Law
+from sulq.talk.laws import Exactly
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -93,21 +94,11 @@ class Party:
         return sum((self.oracle.cost(each) for each in rounds), Fraction(0))
 
     @_by_name
-    def noises(self, totals: Round) -> list[float]:
-        """One standard deviation of the noise in a number of each of some totals, asked in one round."""
+    def laws(self, round_: Round) -> list[Law | None]:
+        """What law the error of each answer has; None for a mean whose error depends on its count."""
         if isinstance(self.oracle, Exact):
-            return [0.0] * len(totals.queries)
-        noises = self.oracle.offer.terms(totals).noises
-        scope = scope_of(self.schema)
-        steps = [float(scope.number(query.parts[0]).unit) for query in totals.queries]
-        return [0.0 if noise is None else noise.std * step for noise, step in zip(noises, steps, strict=True)]
-
-    @_by_name
-    def errors(self, round_: Round, beta: float) -> list[float | None]:
-        """How far off each answer is, but for a chance of `beta` each."""
-        if isinstance(self.oracle, Exact):
-            return [0.0] * len(round_.queries)
-        return self.oracle.error(round_, beta)
+            return [Exactly() for _ in round_.queries]
+        return self.oracle.offer.laws(round_)
 
     @_by_name
     def afford(self, rounds: Sequence[Round], run: str, ahead: Ahead, last: bool = False) -> bool:
@@ -122,7 +113,8 @@ class Party:
         fresh, share = False, ahead.share
         numbers = [numbers_of(each, self.schema) for each in rounds]
         for place, each in enumerate(rounds):
-            later = tuple(rounds[place + 1 :]) if share is None else ()
+            after = rounds[place + 1 :] if share is None else ()
+            later = tuple(other for other in after if self.oracle.afford(other, run))
             many = sum(numbers[place:]) if last and share is not None else None
             fresh = self.oracle.afford(each, run, Ahead(share, later, ahead.reserve, many)) or fresh
             share = None if share is None else share - (each.share or 0)

@@ -31,7 +31,14 @@ much noise, because a person moves all T numbers instead of one.
 
 *Three factors.* Σₖ S_A[k]·S_B[k]·S_C[k] has mean (1 − 1/T)(1 − 2/T)·Σ aᵢbᵢcᵢ, because E Pⱼ = 0 leaves only
 products of one person with themselves. Its deviation is about 2.6·√n·σ²: it takes many people. Four factors
-would meet in pairs as well, and are refused.
+would meet in pairs as well, and are refused. Of rare flags few buckets have a product, and products say
+little of how much they vary. So the deviation is at least what it is if one factor's buckets are dealt anew:
+for each factor, Σₖ (S_A[k]·S_B[k])²·Σₖ S_C[k]²/T is a variance that knows of meetings which did not happen.
+
+*What error bars leave out.* They hold where an error is made of many people's. If one identifier has most of
+the rows of each table, as placeholders have, and another one in each, then an estimate is off by the product
+of both wherever these two share a bucket: with chance 1/T, whatever β is. A unit in the schema says how many
+rows of one identifier count.
 """
 
 from __future__ import annotations
@@ -110,9 +117,12 @@ def estimated(products: Products, sketches: Sequence[Sketch]) -> SketchEstimate:
     buckets = min(sketch.buckets for sketch in sketches)
     centred = [sketch.into(buckets).centred for sketch in sketches]
     at = [products.at[hand] for hand in sorted(products.at)]
-    if len(sketches) == 2:
-        return _of_two(centred[0], centred[1], at[0], at[1])
-    return _of_three(centred, at)
+    # Squares of very large or small numbers would leave the range of floats; powers of two lose nothing.
+    sizes = [np.frexp(np.abs(each).max(axis=0))[1] for each in centred]
+    scaled = [np.ldexp(each, -size) for each, size in zip(centred, sizes, strict=True)]
+    size = sum(size[places] for size, places in zip(sizes, at, strict=True))
+    found = _of_two(*scaled, *at) if len(sketches) == 2 else _of_three(scaled, at)
+    return SketchEstimate(np.ldexp(found.values, size), np.ldexp(found.deviations, size), found.degrees)
 
 
 def _of_two(left: Floats, right: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> SketchEstimate:
@@ -130,8 +140,13 @@ def _of_three(centred: Sequence[Floats], at: Sequence[NDArray[np.intp]]) -> Sket
     step = max(1, AT_ONCE // buckets)
     for start in range(0, len(values), step):
         some = slice(start, start + step)
-        one, two, three = (side[:, place[some]] for side, place in zip(centred, at, strict=True))
-        each = one * two * three
+        sides = [side[:, place[some]] for side, place in zip(centred, at, strict=True)]
+        each = sides[0] * sides[1] * sides[2]
         values[some] = each.sum(axis=0) * scale
-        deviations[some] = each.std(axis=0) * np.sqrt(buckets) * scale
+        squares = [side**2 for side in sides]
+        spreads = [each.var(axis=0) * buckets]
+        for third, (first, second) in zip(squares, ((1, 2), (0, 2), (0, 1)), strict=True):
+            met = (squares[first] * squares[second]).sum(axis=0)
+            spreads.append(met * third.sum(axis=0) / buckets)
+        deviations[some] = np.sqrt(np.max(spreads, axis=0)) * scale
     return SketchEstimate(values, deviations, buckets - 1)

@@ -181,6 +181,7 @@ class Ahead:
         reserve: what must be left after them for further rounds, in the unit of the budget.
         numbers: how many numbers that round and all after it ask for, at most; None if that is not known.
         least: the least share of the budget that a question of these rounds gets; None if that is not known.
+        columns: columns that rounds after it may look at, as far as that is known: others may hold them.
     """
 
     share: Fraction | None = None
@@ -188,6 +189,7 @@ class Ahead:
     reserve: Fraction = Fraction(0)
     numbers: int | None = None
     least: Fraction | None = None
+    columns: frozenset[str] = frozenset()
 
 
 NOTHING_AHEAD = Ahead()

@@ -25,6 +25,7 @@ from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
+from sulq.talk.law_forms import Law
 from sulq.talk.row_questions import PublicFacts, RowQuestion, check_kinds
 from sulq.talk.statistics import Steps, answer_to, chosen
 from sulq.talk.sum_facts import round_facts
@@ -171,8 +172,12 @@ class Offer:
 
         None for a mean whose count is not public: its error depends on that count.
         """
-        round_ = asked_of(round_, self.schema)
-        return [self._error(*settled, beta) for settled in self._with_terms(round_, self.terms(round_))]
+        return [None if law is None else float(np.max(law.radius(beta))) for law in self.laws(round_)]
+
+    def laws(self, round_: Round) -> list[Law | None]:
+        """What law the error of each answer would have; None where `error` says None."""
+        terms = self.terms(round_)
+        return [self._law(*each) for each in self._with_terms(asked_of(round_, self.schema), terms)]
 
     def terms(self, round_: Round, former: bool = False, vectors: bool = True) -> Terms:
         """What the round costs and the noise it gets, or a refusal.
@@ -188,8 +193,7 @@ class Offer:
         sums = round_facts(self.public, round_, former, vectors)
         scope = scope_of(self.schema, former)
         contests = [self._contest(query, scope) for query in round_.queries if not isinstance(query, Query)]
-        stated = [isinstance(query, Query) and query.tolerance is not None for query in round_.queries]
-        if any(stated):
+        if any(stated := [isinstance(q, Query) and q.tolerance is not None for q in round_.queries]):
             if not all(stated) or round_.share is not None:
                 raise QueryError(
                     "a round is asked by tolerances or by a share: state a tolerance and beta for every "
@@ -259,21 +263,18 @@ class Offer:
                 assert settled is not None
                 yield query, settled
 
-    def _error(
-        self, query: Question, noises: list[AddedNoise | None], settled: Settled | None, beta: float
-    ) -> float | None:
+    def _law(self, query: Question, noises: list[AddedNoise | None], settled: Settled | None) -> Law | None:
         if isinstance(query, RowQuestion):
-            return float(query.law(self.public, settled).radius(beta))
+            return query.law(self.public, settled)
         if isinstance(query, Choice):
-            any_choice = [0] * math.prod(query.shape(self.scope))
-            return float(chosen(query, any_choice, settled, self.scope).radius(beta))
+            return chosen(query, [0] * math.prod(query.shape(self.scope)), settled, self.scope).law
         assert isinstance(query, Query)
         sums = [np.zeros(self.scope.number(part).width, dtype=object) for part in query.parts]
         if query.statistic == "mean":
             if noises[1] is not None or self.rows is None:
                 return None
             sums[1] += self.rows
-        return float(np.max(answer_to(query, sums, noises, self.scope).radius(beta)))
+        return answer_to(query, sums, noises, self.scope).law
 
     def _contest(self, query: Question, scope: Scope) -> Contest:
         if isinstance(query, RowQuestion):

@@ -9,6 +9,7 @@ from sulq.queries.expressions import named
 from sulq.queries.node import Node
 from sulq.queries.query import mean
 from sulq.queries.rounds import Round
+from sulq.queries.scope import scope_of
 from sulq.talk.answers import BETA, Answer
 from sulq.talk.oracle import Oracle
 
@@ -74,6 +75,7 @@ def implication(
     (0.25, True)
     """
     conclusion = named(beta)
+    scope_of(oracle.schema).condition(conclusion)
     questions = [mean(conclusion, where=named(alpha)), mean(conclusion)]
     given, overall = oracle.ask(Round(questions, share), run)
     return Implication(given, overall)
