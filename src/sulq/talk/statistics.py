@@ -55,8 +55,8 @@ def statistic(query: Query, parts: Sequence[KnownSum], scope: Scope) -> Answer:
         return Answer(shaped(only.values, shape), only.law, axes)
     total, count = parts
     totals = total.values.reshape(len(count.values), -1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = totals / count.values[:, np.newaxis]
+    # Of nobody there is no mean, whatever noise makes the total.
+    means = totals / np.where(count.values == 0, np.nan, count.values)[:, np.newaxis]
     rows = tuple(map(tuple, totals.tolist()))
     law = Ratio(rows, tuple(count.values.tolist()), total.law, count.law, shape)
     return Answer(shaped(means, shape), law, axes)
