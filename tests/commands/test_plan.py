@@ -73,7 +73,11 @@ def test_wrong_labels_and_a_rehearsal(capsys: Captured, tmp_path: Path) -> None:
     [
         (
             ["conjunction", "--dimension", "0", "--epsilon", "1"],
-            "--dimension must be a whole number from 1, got 0",
+            "--dimension must be a whole number from 1 to 2000, got 0",
+        ),
+        (
+            ["masked-parity", "--dimension", "99999999", "--epsilon", "1"],
+            "--dimension must be a whole number from 1 to 2000, got 99999999",
         ),
         (["conjunction", "--dimension", "4", "--model", "curator"], "state epsilon"),
         (["conjunction", "--dimension", "4", "--epsilon", "0"], "at 0 nothing can be learned"),

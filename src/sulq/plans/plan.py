@@ -24,6 +24,7 @@ from sulq.plans.decisions import label_of
 from sulq.plans.emulation import emulable, emulated_plan, paper_noise
 from sulq.plans.models import Model, Wanted, theorem
 from sulq.plans.rehearsal import Known, rehearse
+from sulq.plans.search import MOST_ROWS
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
 from sulq.schema import Schema
@@ -95,7 +96,7 @@ def plan(
     if model not in get_args(Model):
         raise QueryError(f"the model is one of {', '.join(get_args(Model))}, not {model!r}")
     if rows is not None:
-        rows = whole("rows", rows, 1)
+        rows = whole("rows", rows, 1, MOST_ROWS)
     if not isinstance(learner, Learner):
         raise QueryError(f"a plan is for a learner, not for {type(learner).__name__}")
     wanted = Wanted(
