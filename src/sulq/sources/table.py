@@ -50,7 +50,7 @@ class TableSource(Source, Rows):
         return summed(parts, self.scope, columns.rows, columns.load, columns.threads)
 
     def values(self, expression: Node) -> NDArray[Any]:
-        rows = self.rows
+        rows = self.columns.rows
         stored = self.columns.load(expression.leaves())
         natural = []
         for start in range(0, max(1, rows), BLOCK):  # no rows are one empty block: the type is the same
