@@ -157,6 +157,10 @@ def test_parties_are_told_buckets_errors_and_how_many_people_it_takes(
     assert "1,000,000" in out and "10,000" in out, "ten times as many people, and a tenth of them"
     more = said(capsys, *start, "--product", "age", "pay", "--people", "1000000", "--delta", "1e-6")
     assert "8,192 buckets" in more and "(2, 2e-06)" in more
+    schema = Path(start[2].split("=")[1])
+    schema.write_text(schema.read_text().replace("high = 10\n", "high = 10000000000\n"))
+    wide = said(capsys, *start, "--product", "age", "pay", "--people", "1000000")
+    assert "e+15" in wide and "…" not in wide, "a table of 80 columns has every figure"
     assert "Nothing is estimated across parties" in said(capsys, *start, "--by", "sick", "--people", "100")
     assert "no number of people is enough" in said(
         capsys, *start, "--by", "smokes", "sick", "--people", "100", "--within", "1e-9"
