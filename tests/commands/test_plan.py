@@ -82,6 +82,10 @@ def test_wrong_labels_and_a_rehearsal(capsys: Captured, tmp_path: Path) -> None:
         (["conjunction", "--dimension", "4", "--model", "curator"], "state epsilon"),
         (["conjunction", "--dimension", "4", "--epsilon", "0"], "at 0 nothing can be learned"),
         (["conjunction", "--dimension", "4", "--epsilon", "1", "--error", "0"], "error must lie"),
+        (
+            ["conjunction", "--dimension", "4", "--epsilon", "1", "--error", "1"],
+            "at 1 any rule will do; an error of 0.01",
+        ),
         (["parity", "--dimension", "4", "--epsilon", "1", "--svg", "/nowhere/x.svg"], "cannot write"),
     ],
 )
@@ -119,7 +123,7 @@ def test_the_picture_leaves_out_where_the_papers_theorem_does_not_hold(capsys: C
     [
         (["--queries", "50"], "queries, delta and gamma go with the SuLQ paper's calibrations"),
         (["--calibration", "sulq-gaussian", "--queries", "50"], "'sulq-gaussian' has a delta"),
-        (["--calibration", "sulq-laplace"], "the number of queries T"),
+        (["--calibration", "sulq-laplace"], "fixes the number of queries T beforehand: state queries"),
         (["--calibration", "sulq-laplace", "--queries", "50", "--model", "crowd"], "are a curator's"),
     ],
 )

@@ -134,8 +134,10 @@ class ID3(Learner[Tree]):
         """γ of the paper's box; None where the tree grows otherwise."""
         if self.gamma is None and self.within is None:
             return None
-        if self.pick != "counts" or (self.gamma is not None and self.within is not None):
+        if self.pick != "counts":
             raise QueryError('gamma, or within in its place, goes with pick="counts"')
+        if self.gamma is not None and self.within is not None:
+            raise QueryError("within stands in the place of gamma: give one of them")
         if self.within is None:
             return float(rational("gamma", self.gamma or 0))
         return gamma_for(float(rational("within", self.within)), max([self._labels(schema), *draft.sizes]))
