@@ -118,6 +118,7 @@ def test_what_cannot_be_paired_is_refused_in_a_line(
     ("words", "message"),
     [
         (["{release}", "--rows", "0", "--out", "rows.csv"], "rows"),
+        (["{release}", "--rows", "100000000000", "--out", "rows.csv"], "whole number from 1 to 50000000"),
         (["{release}", "--rows", "5", "--out", "rows.txt"], "ends in .csv or .parquet"),
         (["nowhere.json", "--rows", "5", "--out", "rows.csv"], "cannot read nowhere.json"),
         (["{rule}", "--rows", "5", "--out", "rows.csv"], "is a rule, and no release"),

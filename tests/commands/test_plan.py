@@ -73,11 +73,19 @@ def test_wrong_labels_and_a_rehearsal(capsys: Captured, tmp_path: Path) -> None:
     [
         (
             ["conjunction", "--dimension", "0", "--epsilon", "1"],
-            "--dimension must be a whole number from 1, got 0",
+            "--dimension must be a whole number from 1 to 2000, got 0",
+        ),
+        (
+            ["masked-parity", "--dimension", "99999999", "--epsilon", "1"],
+            "--dimension must be a whole number from 1 to 2000, got 99999999",
         ),
         (["conjunction", "--dimension", "4", "--model", "curator"], "state epsilon"),
         (["conjunction", "--dimension", "4", "--epsilon", "0"], "at 0 nothing can be learned"),
         (["conjunction", "--dimension", "4", "--epsilon", "1", "--error", "0"], "error must lie"),
+        (
+            ["conjunction", "--dimension", "4", "--epsilon", "1", "--error", "1"],
+            "at 1 any rule will do; an error of 0.01",
+        ),
         (["parity", "--dimension", "4", "--epsilon", "1", "--svg", "/nowhere/x.svg"], "cannot write"),
     ],
 )
@@ -115,7 +123,7 @@ def test_the_picture_leaves_out_where_the_papers_theorem_does_not_hold(capsys: C
     [
         (["--queries", "50"], "queries, delta and gamma go with the SuLQ paper's calibrations"),
         (["--calibration", "sulq-gaussian", "--queries", "50"], "'sulq-gaussian' has a delta"),
-        (["--calibration", "sulq-laplace"], "the number of queries T"),
+        (["--calibration", "sulq-laplace"], "fixes the number of queries T beforehand: state queries"),
         (["--calibration", "sulq-laplace", "--queries", "50", "--model", "crowd"], "are a curator's"),
     ],
 )
@@ -153,6 +161,10 @@ def test_parties_are_told_buckets_errors_and_how_many_people_it_takes(
     assert "1,000,000" in out and "10,000" in out, "ten times as many people, and a tenth of them"
     more = said(capsys, *start, "--product", "age", "pay", "--people", "1000000", "--delta", "1e-6")
     assert "8,192 buckets" in more and "(2, 2e-06)" in more
+    schema = Path(start[2].split("=")[1])
+    schema.write_text(schema.read_text().replace("high = 10\n", "high = 10000000000\n"))
+    wide = said(capsys, *start, "--product", "age", "pay", "--people", "1000000")
+    assert "e+15" in wide and "…" not in wide, "a table of 80 columns has every figure"
     assert "Nothing is estimated across parties" in said(capsys, *start, "--by", "sick", "--people", "100")
     assert "no number of people is enough" in said(
         capsys, *start, "--by", "smokes", "sick", "--people", "100", "--within", "1e-9"

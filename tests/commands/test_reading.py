@@ -20,6 +20,16 @@ SCHEMA = sulq.Schema(
 )
 
 
+def test_edges_of_dates_are_dates_or_days_since_the_first() -> None:
+    schema = sulq.Schema({"born": sulq.Date("1900-01-01", "2020-12-31"), "age": sulq.Integer(0, 120)})
+    edges = edges_in(["born=1900-01-03, 1950-01-01,30000.5"], schema)
+    assert edges == {"born": [2.0, 18262.0, 30000.5]}
+    with pytest.raises(sulq.SulqError, match="must be a date, as 2024-01-31"):
+        edges_in(["born=1950-13-01"], schema)
+    with pytest.raises(QueryError, match="must be a number"):
+        edges_in(["age=1950-01-01"], schema)
+
+
 def test_a_column_alone_is_its_name() -> None:
     assert condition_in(" age ", SCHEMA) == "age"
     assert condition_in("x>=y", SCHEMA) == "x>=y"

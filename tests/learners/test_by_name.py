@@ -194,6 +194,14 @@ def test_id3_by_name_counts_no_row_of_a_node_that_is_closed() -> None:
         assert numbers == nodes * (1 + labels) and len(round_.queries) == 2
 
 
+def test_id3_by_name_takes_gamma_or_within_and_not_both() -> None:
+    oracle = sulq.open({"a": [True], "y": [True]}, {"a": sulq.Boolean(), "y": sulq.Boolean()}).exact()
+    with pytest.raises(sulq.QueryError, match="give one of them"):
+        sulq.ID3("y", pick="counts", gamma=10, within=0.1).learn(oracle)
+    with pytest.raises(sulq.QueryError, match='goes with pick="counts"'):
+        sulq.ID3("y", gamma=10).learn(oracle)
+
+
 def test_id3_by_name_stops_at_gamma_times_the_noise() -> None:
     """3.: N_T < γε, ε = √(R·ln(1/δ)), is a leaf."""
     source = bits({"a": RNG.random(1000) < 0.5, "y": RNG.random(1000) < 0.5})

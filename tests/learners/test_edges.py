@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
+import sulq
+from sulq.classes.base import HypothesisClass, Setting
 from sulq.learners.edges import FEWEST_INTERVALS, MOST_INTERVALS, nested, quantile_edges
 
 
@@ -45,3 +51,35 @@ def test_coarse_edges_are_some_of_the_finer_ones(many: int) -> None:
     for coarse, fine in pairwise([(), *levels]):
         parts = [sum(a <= e < b for e in fine) for a, b in pairwise([0.0, *coarse, float(many)])]
         assert max(parts) <= 2 * (many + 1) ** (1 / len(levels))
+
+
+DATED = sulq.Schema({"born": sulq.Date("1900-01-01", "2020-12-31"), "y": sulq.Boolean()})
+CUTTING: dict[str, Callable[[Any], sulq.Learner[Any]]] = {
+    "tree": lambda edges: sulq.ID3("y", bins=edges),
+    "counted tree": lambda edges: sulq.ID3("y", bins=edges, pick="counts"),
+    "table": lambda edges: sulq.Table(["born"], bins=edges),
+    "quantiles": lambda edges: sulq.Table([], quantiles={"born": [0.5]}, bins=edges),
+    "additive": lambda edges: sulq.Additive("y", bins=edges),
+    "bayes": lambda edges: sulq.NaiveBayes("y", bins=edges),
+    "pairs": lambda edges: sulq.Pairs(bins=edges),
+}
+
+
+@pytest.mark.parametrize("learner", CUTTING.values(), ids=CUTTING.keys())
+def test_edges_of_dates_may_be_dates(learner: Callable[[Any], sulq.Learner[Any]]) -> None:
+    by_date, by_number = (next(learner({"born": [edge]}).rounds(DATED)) for edge in ("1950-01-01", 18262))
+    assert by_date.form == by_number.form
+    for wrong in ("1950-13-01", "soon"):
+        with pytest.raises(sulq.SulqError, match="must be a date, as 2024-01-31"):
+            next(learner({"born": [wrong]}).rounds(DATED))
+
+
+@pytest.mark.parametrize("of_edges", [sulq.classes.Stumps, partial(sulq.classes.SmallConjunctions, 1)])
+def test_edges_of_dates_in_a_class_may_be_dates(of_edges: Callable[..., HypothesisClass]) -> None:
+    setting = Setting(DATED, sulq.col("y"))
+    by_date, by_number = (of_edges(edges={"born": [edge]}) for edge in ("1950-01-01", 18262))
+    many = by_date.size(setting)
+    assert many == by_number.size(setting)
+    for index in range(many):
+        told = [each.hypothesis(index, setting).expression.key for each in (by_date, by_number)]
+        assert told[0] == told[1]

@@ -268,7 +268,9 @@ def test_nobody_pays_if_one_party_cannot() -> None:
     poor = THERE.curator(epsilon=1)
     poor.ask(sulq.Round([sulq.count(where="b")], share="1/2"))
     asked = sulq.parties([HERE.curator(epsilon=1), poor], "id")
-    with pytest.raises(sulq.BudgetError, match=r"^party 2: the charge of epsilon = .* exceeds what is left, 0.5"):
+    with pytest.raises(
+        sulq.BudgetError, match=r"^party 2: the charge of epsilon = .* exceeds what is left, 0.5"
+    ):
         asked.ask(BOTH)
     with pytest.raises(sulq.BudgetError, match=r"^party 2: the charge"):
         sulq.NaiveBayes("b").learn(asked)

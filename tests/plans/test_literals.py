@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.plans.literals import Literals
+from sulq.plans.literals import Literals, _failing
 from sulq.plans.mistakes import Blur
 from sulq.privacy.noise import DiscreteLaplace
 from tests.classes.laws import chance_of_at_least
@@ -86,6 +86,27 @@ def test_the_plan_for_twenty_literals_takes_half_the_rows_of_every_decision_bein
     assert paper.rows.tight == 44_776
     assert tight.rows.paper == paper.rows.paper
     assert tight.tolerances == paper.tolerances
+
+
+@pytest.mark.parametrize("bins", [64, 1024])
+def test_bins_of_violations_cost_few_rows(bins: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coarser bins raise the bound, and by little."""
+    noise = Blur(DiscreteLaplace(2000), step=1.0)
+    _failing.cache_clear()
+    monkeypatch.setattr("sulq.plans.literals.BINS", 2**20)
+    each, more = (LITERALS.failing(rows, noise) for rows in (2_120_000, 2_100_000))
+    _failing.cache_clear()
+    monkeypatch.setattr("sulq.plans.literals.BINS", bins)
+    assert each * (1 - 1e-3) <= LITERALS.failing(2_120_000, noise) < more
+    _failing.cache_clear()
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "1e-9"])
+def test_a_tiny_epsilon_is_planned_without_a_list_of_all_numbers_of_violations(epsilon: str) -> None:
+    """Noise outweighs the rows' own straying, so rows grow as 1/ε does."""
+    learner = sulq.Conjunction("y", error=Fraction(1, 10))
+    rows = sulq.plan(learner, BITS, epsilon=epsilon).rows.tight
+    assert float(rows) * float(epsilon) == pytest.approx(21_193, rel=1e-3)
 
 
 def people(rows: int, bad: float, rng: np.random.Generator) -> sulq.Source:

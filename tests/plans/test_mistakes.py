@@ -8,7 +8,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from sulq.plans.mistakes import Blur, Case, binomial_beyond, least, wrong
+from sulq.plans.mistakes import Blur, Case, binomial_beyond, binomial_bins, least, wrong
 from sulq.privacy.noise import DiscreteLaplace
 
 
@@ -30,6 +30,38 @@ def test_a_binomial_tail_is_bounded_from_above_and_closely(n: int, p: float) -> 
 def test_more_trials_are_never_worse() -> None:
     found = [binomial_beyond(n, 0.1, 0.137 * n, above=True) for n in range(10, 600)]
     assert all(more <= fewer for fewer, more in pairwise(found))
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 0.5), (300, 0.9), (900, 0.002), (1_000, 0.3)])
+@pytest.mark.parametrize("most", [7, 50, 2000])
+def test_bins_of_numbers_weigh_at_least_as_much_as_their_numbers(n: int, p: float, most: int) -> None:
+    low, high = math.floor(n * p * 0.8), n
+    bins = binomial_bins(n, p, low, high, most)
+    assert bins.first.size <= most
+    assert bins.first[0] == low and bins.last[-1] == high
+    assert bins.first[1:].tolist() == (bins.last[:-1] + 1).tolist()
+    for first, last, mass in zip(bins.first, bins.last, bins.masses, strict=True):
+        exact = math.fsum(binomial(n, p, k) for k in range(int(first), int(last) + 1))
+        assert exact * (1 - 1e-9) <= mass
+    if most == 2000:
+        assert bins.masses.sum() == pytest.approx(
+            math.fsum(binomial(n, p, k) for k in range(low, high + 1)), rel=1e-2
+        )
+
+
+def test_fine_bins_of_many_numbers_weigh_little_more_than_one() -> None:
+    """From nine deviations below the mean to nine above it."""
+    n, p = 10**14, 0.01
+    mean, reach = 10**12, 9 * math.isqrt(10**12)
+    assert 1 - 1e-9 < binomial_bins(n, p, mean - reach, mean + reach, 1000).masses.sum() < 1.001
+
+
+def test_numbers_of_rows_beyond_memory_are_summed_with_noise() -> None:
+    """Rows stray by 10^6 or more, so noise of some thousand changes little; a normal law bounds what is left."""
+    n = 4 * 10**13
+    case = Case(((0.0, 0.5), (1.0, 0.5)), bound=0.5 + 3 * math.sqrt(0.25 / n), above=True)
+    found = wrong(n, case, Blur(DiscreteLaplace(2000), step=1.0))
+    assert found == pytest.approx(math.erfc(3 / math.sqrt(2)) / 2, rel=0.02)
 
 
 @pytest.mark.parametrize("copies", [1, 2])

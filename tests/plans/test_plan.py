@@ -148,6 +148,7 @@ def test_a_learner_without_a_theorem_is_rehearsed_and_that_is_an_estimate() -> N
         ({"rows": 10, "epsilon": 1}, r"10 rows are too few: an error of 0.1 at ε = 1 .* takes [\d,]+ rows"),
         ({}, "state epsilon"),
         ({"rows": 0, "epsilon": 1}, "rows must be"),
+        ({"rows": 10**400}, "rows must be a whole number from 1 to 1125899906842624"),
         ({"epsilon": "much"}, "epsilon must be a number"),
         ({"model": "sample", "epsilon": 1}, "leave epsilon out"),
         ({"model": "oracle"}, "the model is one of"),

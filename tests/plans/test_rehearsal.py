@@ -76,6 +76,21 @@ def test_every_learner_can_be_rehearsed_within_its_budget(
         assert all(asked.cost == asked.charged for asked in plan.rounds)
 
 
+@pytest.mark.parametrize("schema", [SCHEMA, BY_PERSON])
+def test_of_many_rows_each_made_up_row_stands_for_several(schema: sulq.Schema) -> None:
+    """A rehearsal for 2^50 rows takes no longer than one for 2^20, and its counts are those of 2^50."""
+    few, many = (rehearse(sulq.Table(["sick"]), schema, rows, epsilon=1) for rows in (2**20, 2**50))
+    assert (few.rows, many.rows) == (2**20, 2**50)
+    assert many.rounds[0].questions == few.rounds[0].questions
+    for plan, rows in ((few, 2**20), (many, 2**50)):
+        assert isinstance(plan.hypothesis, sulq.hypotheses.Tabulation)
+        counts = plan.hypothesis.columns()["count"]
+        assert sum(counts[:2]) == pytest.approx(rows, abs=1000)
+        assert counts[0] == pytest.approx(rows / 2, rel=0.01)
+    with pytest.raises(sulq.QueryError, match="rows must be a whole number from 1 to 1125899906842624"):
+        rehearse(sulq.Table(["sick"]), schema, 2**50 + 1, epsilon=1)
+
+
 def test_costs_and_errors_are_those_a_curator_states_for_the_same_questions() -> None:
     learner = sulq.Conjunction("sick", [sulq.col("age") > 40, sulq.col("height") > 1], share="1/4")
     plan = rehearse(learner, SCHEMA, 5000, epsilon=2, neighbours="replace")

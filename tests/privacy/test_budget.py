@@ -6,13 +6,14 @@ import pickle
 from fractions import Fraction
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sulq.errors import SulqError
+from sulq.errors import QueryError, SulqError
 from sulq.numbers import rational
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, budget, budget_of
 from sulq.privacy.composition import cost_of_pure, parallel, sequential
@@ -37,6 +38,22 @@ BAD = [
     [1],
     1j,
 ]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"epsilon": "1e-500"}, "epsilon must be at least 1e-50, got '1e-500'"),
+        ({"rho": "1e-51"}, "rho must be at least 1e-50, got '1e-51'"),
+        ({"epsilon": "1e-500", "delta": "1e-6"}, "epsilon must be at least 1e-50, got '1e-500'"),
+        ({"epsilon": 1, "delta": "1e-400"}, "delta must be at least 1e-300, got '1e-400'"),
+    ],
+)
+def test_a_budget_so_small_that_no_share_of_it_buys_an_answer_is_refused_at_once(
+    given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(QueryError, match=f"^{says}$"):
+        budget(**given)
 
 
 @pytest.mark.parametrize(

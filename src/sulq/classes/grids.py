@@ -20,13 +20,11 @@ from sulq.hypotheses.rules import Rule, Selected
 from sulq.numbers import whole
 from sulq.privacy.gf2 import Bits
 from sulq.queries.arithmetic import Compare, Not
-from sulq.queries.attributes import column_names, features_beside
+from sulq.queries.attributes import Edges, column_names, edge_numbers, features_beside
 from sulq.queries.codes import Bins, bins
 from sulq.queries.expressions import Constant, col, named
 from sulq.queries.node import Node
 from sulq.schema import Boolean, Category, Integer, Real
-
-Edges = Sequence[float]
 
 MOST_BINS = 2**16
 """Of one number. A question that takes few letters to ask must not fill the memory."""
@@ -50,7 +48,7 @@ class Thresholds(HypothesisClass):
     wire = "thresholds"
 
     column: str | Node
-    edges: Edges
+    edges: Sequence[float]
 
     def size(self, setting: Setting) -> int:
         return _possibilities(_bins(self.column, self.edges), setting) + 1
@@ -83,7 +81,7 @@ class Intervals(HypothesisClass):
     wire = "intervals"
 
     column: str | Node
-    edges: Edges
+    edges: Sequence[float]
 
     def size(self, setting: Setting) -> int:
         return self._rectangles.size(setting)
@@ -116,7 +114,7 @@ class Rectangles(HypothesisClass):
 
     wire = "rectangles"
 
-    grid: Sequence[tuple[str | Node, Edges]]
+    grid: Sequence[tuple[str | Node, Sequence[float]]]
 
     def size(self, setting: Setting) -> int:
         if not self.grid:
@@ -151,7 +149,7 @@ class Stumps(HypothesisClass):
     Args:
         columns: the columns to ask about, by default all that the label is not made of.
         bins: into how many equal parts the range of a number is divided, if it has no edges here.
-        edges: public edges of numbers, by column.
+        edges: public edges of numbers and dates, by column.
 
     >>> import sulq
     >>> columns = {"age": sulq.Integer(0, 120), "plan": sulq.Category(["free", "paid"]), "y": sulq.Boolean()}
@@ -211,14 +209,14 @@ class Stumps(HypothesisClass):
             return column, [column]
         if isinstance(kind, Category):
             return column, [column == level for level in kind.levels]
-        edges = self.edges.get(name) or _parts(kind, self.bins)
+        edges = edge_numbers(kind, self.edges.get(name, ())) or _parts(kind, self.bins)
         if not edges:
             return column, []
         choice = _bins(column, edges)
         return choice, [column >= edge for edge in choice.edges]
 
 
-def _bins(column: str | Node, edges: Edges) -> Bins:
+def _bins(column: str | Node, edges: Sequence[float]) -> Bins:
     return bins(named(column), edges)
 
 

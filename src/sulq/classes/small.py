@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from sulq.classes.base import HypothesisClass, Look, Setting
 from sulq.classes.boolean import choice_size, missed
-from sulq.classes.grids import Edges, Stumps
+from sulq.classes.grids import Stumps
 from sulq.classes.transforms import Integers
 from sulq.errors import QueryError
 from sulq.hypotheses.rules import Rule, Selected
 from sulq.numbers import whole
 from sulq.privacy.gf2 import Bits
 from sulq.queries.arithmetic import Compare, Not
-from sulq.queries.attributes import check_numbers, condition, features_beside
+from sulq.queries.attributes import Edges, check_numbers, condition, features_beside
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column
 from sulq.queries.node import Node

@@ -43,8 +43,8 @@ def bins_option(parser: Any, usual: str) -> None:
         action="append",
         default=[],
         metavar="COLUMN=1,2,4",
-        help=f"where to cut a number; from its public bounds by default ({usual}). Choose edges by public "
-        "knowledge, not by looking at the data. May be given for several columns",
+        help=f"where to cut a number, or a date at 2000-01-01; from its public bounds by default ({usual}). "
+        "Choose edges by public knowledge, not by looking at the data. May be given for several columns",
     )
 
 

@@ -39,6 +39,8 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 PAPERS = ("calibration", "queries", "delta", "gamma")
 """The settings of the SuLQ paper's noise, by the names of `sulq.plan`."""
 CALIBRATIONS = ("tight", "sulq-gaussian", "sulq-laplace")
+MOST_BITS = 2000
+"""A plan for so many bits and its picture take half a minute."""
 REHEARSED = ("tree", "kmeans", "pca", "perceptron")
 
 
@@ -78,7 +80,13 @@ def add_plan(commands: Any) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser, subject: Subject) -> None:
-    parser.add_argument("--dimension", type=int, required=True, metavar="D", help="how many bits a row has")
+    parser.add_argument(
+        "--dimension",
+        type=int,
+        required=True,
+        metavar="D",
+        help=f"how many bits a row has, at most {MOST_BITS:,}",
+    )
     if subject.name != "masked-parity":
         parser.add_argument(
             "--error",
@@ -161,7 +169,7 @@ def _show_rehearsal(command: Command, options: argparse.Namespace, console: Cons
 
 
 def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) -> None:
-    whole("--dimension", options.dimension, 1, error=SulqError)
+    whole("--dimension", options.dimension, 1, MOST_BITS, error=SulqError)
     chosen = getattr(options, "model", "curator")
     models = tuple(model for model in subject.models if chosen in (model, "all"))
     if _papers(options) and chosen == "all":

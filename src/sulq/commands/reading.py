@@ -9,9 +9,10 @@ from sulq.errors import QueryError
 from sulq.queries.expressions import known
 from sulq.queries.node import Node
 from sulq.queries.written import comparison, number_in
-from sulq.schema import Schema
+from sulq.schema import Date, Kind, Schema
 
 SYNTAX = "COLUMN, COLUMN==VALUE, COLUMN>NUMBER, or with !=, >=, < or <=, or known(COLUMN)"
+DAY = re.compile(r"\d+-")
 
 
 def condition_in(text: str, schema: Schema) -> str | Node:
@@ -75,7 +76,7 @@ def listed(texts: Sequence[str] | None, schema: Schema) -> list[str] | None:
 def edges_in(
     texts: Sequence[str], schema: Schema, what: str = "bins", example: str = "1,2,4"
 ) -> dict[str, list[float]]:
-    """Numbers by column, from `COLUMN=1,2,4`.
+    """Numbers by column, from `COLUMN=1,2,4`; of dates they may be days, as in `COLUMN=1950-01-01`.
 
     Args:
         texts: the columns with their numbers.
@@ -98,9 +99,16 @@ def edges_in(
         if name in edges:
             raise QueryError(f"column {name!r} has its {what} given twice")
         edges[name] = [
-            float(number_in(number, f"what the {what} of {name!r} are")) for number in numbers.split(",")
+            _edge(number.strip(), schema[name], f"what the {what} of {name!r} are")
+            for number in numbers.split(",")
         ]
     return edges
+
+
+def _edge(written: str, kind: Kind, what: str) -> float:
+    if isinstance(kind, Date) and DAY.match(written):
+        return float(kind.day(written))
+    return float(number_in(written, what))
 
 
 def _unquoted(value: str) -> str:

@@ -74,6 +74,17 @@ class Consistent:
             np.zeros(self.shape),
         )
 
+    def over(self, axes: tuple[int, ...]) -> Floats:
+        """The best estimates of the sums over all axes but these; exact answers stay as they are.
+
+        Args:
+            axes: the axes that are kept.
+        """
+        for each in self.sums:
+            if each.axes == axes and each.law.deviation == 0:
+                return each.values
+        return summed(self.cells, axes)
+
     def terms(self, axes: tuple[int, ...]) -> list[Term]:
         """What errs in a sum of the cells, that over all axes but these: the same for all such sums."""
         if len(self.sums) == 1 or not max(self._variances) > 0:

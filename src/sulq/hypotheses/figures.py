@@ -50,10 +50,9 @@ def counts(table: Consistent, axes: tuple[int, ...], beta: float, whole: bool = 
         beta: the chance that one of the figures is not within its bounds.
         whole: whether the counts are made whole numbers from 0, that add up.
     """
-    cells = table.cells
-    estimate = summed(cells, axes)
+    estimate = table.over(axes)
     off = combined(table.terms(axes), beta, estimate.size)
-    value = summed(whole_numbers(cells), axes) if whole else estimate
+    value = summed(whole_numbers(table.cells), axes) if whole else estimate
     moved = np.abs(value - estimate)
     radius = off + np.where(moved > ROUNDING * (1 + np.abs(estimate)), moved, 0.0)
     low = np.maximum(0, value - radius)

@@ -22,7 +22,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.response import ClassResponse, FirstLook, NumberResponse, Response
 from sulq.learners.whereabouts import LOOK, Whereabouts, average, sought, spread_of
 from sulq.numbers import Numeric, rational, whole
-from sulq.queries.attributes import attribute, check_in_one_hand
+from sulq.queries.attributes import Edges, attribute, check_in_one_hand
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
 from sulq.queries.rounds import Round, numbers_of
@@ -54,7 +54,7 @@ class Additive(Learner[AdditiveModel]):
     Args:
         label: what is predicted: a category, a boolean, or a number.
         features: columns or expressions; by default all columns that the label does not look at.
-        bins: public edges for numbers, by column; by default many, from the schema's bounds.
+        bins: public edges for numbers and dates, by column; by default many, from the schema's bounds.
         refinements: how often to ask for what is not yet explained; by default 8 times, and 3 times where
             noise is inverse to a share of the budget, as under pure ε.
         share: the part of the budget to spend.
@@ -69,7 +69,7 @@ class Additive(Learner[AdditiveModel]):
 
     label: str | Node
     features: Sequence[str | Node] | None = None
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     refinements: int | None = None
     share: Numeric = 1
 

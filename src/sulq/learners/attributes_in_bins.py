@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sulq.effects.layout import Floats
 from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
-from sulq.queries.attributes import check_numbers, features_beside
+from sulq.queries.attributes import Edges, check_numbers, edge_numbers, features_beside
 from sulq.queries.codes import Bins
 from sulq.queries.edges import near_zero
 from sulq.queries.expressions import Column
@@ -168,7 +168,7 @@ def joined(attributes: Sequence[Attribute], counts: Sequence[Floats], offs: Floa
 
 
 def attributes(
-    schema: Schema, label: Node, features: Sequence[str | Node] | None, bins: Mapping[str, Sequence[float]]
+    schema: Schema, label: Node, features: Sequence[str | Node] | None, bins: Mapping[str, Edges]
 ) -> tuple[Attribute, ...]:
     """The features as attributes with few values, none of which looks at the label.
 
@@ -191,13 +191,15 @@ def attributes(
     return varied
 
 
-def _attribute(schema: Schema, feature: Node, bins: Mapping[str, Sequence[float]]) -> Attribute | None:
+def _attribute(schema: Schema, feature: Node, bins: Mapping[str, Edges]) -> Attribute | None:
     facts = scope_of(schema).facts(feature)
     if isinstance(facts, Code) or facts.flag:
         size = scope_of(schema).code(feature).size
         return Attribute(feature, size, False) if size > 1 else None
     if isinstance(feature, Column) and feature.name in bins:
-        edges: Sequence[float] = Bins(feature, tuple(bins[feature.name])).edges
+        edges: Sequence[float] = Bins(
+            feature, tuple(edge_numbers(schema[feature.name], bins[feature.name]))
+        ).edges
     else:
         edges = public_edges(*bounds_of(schema, feature), facts.bits == 0)
     return Attribute(Bins(feature, tuple(edges)), len(edges) + 1, True) if edges else None

@@ -19,7 +19,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.selection import few_conditions, positive, selected, selected_effects
 from sulq.learners.table_facts import CountedRows, TableFacts, Way
 from sulq.numbers import Numeric, rational
-from sulq.queries.attributes import attribute, column_names, features_beside
+from sulq.queries.attributes import Edges, attribute, column_names, features_beside
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count
 from sulq.queries.rounds import Round
@@ -64,7 +64,7 @@ class Classifier(Learner[Hypothesis]):
     Args:
         label: what is predicted: a category, a boolean, or an expression like these.
         features: the columns to learn from; by default all that the label does not look at.
-        bins: public edges for numbers, by column; by default from the schema's bounds.
+        bins: public edges for numbers and dates, by column; by default from the schema's bounds.
         share: the part of the budget to spend.
 
     >>> import sulq
@@ -79,7 +79,7 @@ class Classifier(Learner[Hypothesis]):
 
     label: str | Node
     features: Sequence[str] | None = None
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[Hypothesis]:

@@ -20,7 +20,15 @@ from sulq.learners.levels import WAYS, Levels, turns_of
 from sulq.learners.picking import Choosing, Counting, Picking
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.arithmetic import Compare
-from sulq.queries.attributes import attribute, check_in_one_hand, check_numbers, column_names, features_beside
+from sulq.queries.attributes import (
+    Edges,
+    attribute,
+    check_in_one_hand,
+    check_numbers,
+    column_names,
+    edge_numbers,
+    features_beside,
+)
 from sulq.queries.codes import Bins
 from sulq.queries.edges import near_zero
 from sulq.queries.expressions import Column, Constant
@@ -64,7 +72,7 @@ class ID3(Learner[Tree]):
             by itself and many with the next. By default one if they are binary, and three if they are
             multiway. Where there are too many sets of three, the first choice picks one question, the
             second a pair in each of its nodes, and there are no more.
-        bins: public edges for numbers, by column; by default from the schema's bounds.
+        bins: public edges for numbers and dates, by column; by default from the schema's bounds.
         prune: how many standard deviations a label must lead by to displace that of the node above. Those of
             the noise count up to three times, the further the label above is ahead there. The tree keeps all
             ends and counts whatever this is: `Tree.pruned` is what is shown of it.
@@ -92,7 +100,7 @@ class ID3(Learner[Tree]):
     pick: Literal["choose", "counts"] = "choose"
     split: Literal["multiway", "binary"] | None = None
     ahead: int | None = None
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     prune: float = 0.5
     share: Numeric = 1
     gamma: Numeric | None = field(default=None, metadata=LATER)
@@ -142,8 +150,10 @@ class ID3(Learner[Tree]):
         """γ of the paper's box; None where the tree grows otherwise."""
         if self.gamma is None and self.within is None:
             return None
-        if self.pick != "counts" or (self.gamma is not None and self.within is not None):
+        if self.pick != "counts":
             raise QueryError('gamma, or within in its place, goes with pick="counts"')
+        if self.gamma is not None and self.within is not None:
+            raise QueryError("within stands in the place of gamma: give one of them")
         if self.within is None:
             gamma = float(rational("gamma", self.gamma or 0))
             if gamma < LEAST_GAMMA:
@@ -196,7 +206,8 @@ class ID3(Learner[Tree]):
             if way == "multiway":
                 return [column]
             return [Compare("==", column, Constant(level)) for level in kind.levels]
-        edges = self.bins.get(name) or edges_of(kind, WAYS[way].bins, WAYS[way].halvings)
+        given = edge_numbers(kind, self.bins.get(name, ()))
+        edges = given or edges_of(kind, WAYS[way].bins, WAYS[way].halvings)
         # Edges that make no bins are refused, also where each is asked about by itself.
         cut: list[Node] = [Bins(column, tuple(edges))] if edges else []
         return [Compare("<", column, Constant(edge)) for edge in edges] if way == "binary" else cut

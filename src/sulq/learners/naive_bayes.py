@@ -19,7 +19,7 @@ from sulq.learners.learner import Learner
 from sulq.learners.majority import checked, part_for_check
 from sulq.learners.response import ClassResponse, FirstLook
 from sulq.numbers import Numeric, rational
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import Edges, attribute
 from sulq.queries.node import Node
 from sulq.queries.query import count
 from sulq.queries.rounds import Round, numbers_of
@@ -55,7 +55,7 @@ class NaiveBayes(Learner[AdditiveModel]):
     Args:
         label: what is predicted: a category, a boolean, or a comparison.
         features: columns or expressions; by default all columns that the label does not look at.
-        bins: public edges for numbers, by column; by default many, from the schema's bounds.
+        bins: public edges for numbers and dates, by column; by default many, from the schema's bounds.
         share: the part of the budget to spend.
 
     >>> import sulq
@@ -67,7 +67,7 @@ class NaiveBayes(Learner[AdditiveModel]):
 
     label: str | Node
     features: Sequence[str | Node] | None = None
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[AdditiveModel]:

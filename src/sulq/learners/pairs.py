@@ -17,7 +17,7 @@ from sulq.learners.attributes_in_bins import Attribute, attributes, public_edges
 from sulq.learners.foretold import MOST_CELLS, ForetoldNoise
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
-from sulq.queries.attributes import column_names, distinct
+from sulq.queries.attributes import Edges, column_names, distinct
 from sulq.queries.choose import Choice, choose
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column, Constant
@@ -52,7 +52,7 @@ class Pairs(Learner[PairsRelease]):
         columns: names of columns; by default all that can vary.
         label: a column that matters most: its tables are never left out, and more precise.
         pairs: which two columns to ask about, as [("age", "sick")]; by default all, or those worth it.
-        bins: public edges for numbers, by column; by default found by the counts of the first round.
+        bins: public edges of numbers and dates, by column; by default found by the counts of the first round.
         share: the part of the budget to spend.
 
     >>> import sulq
@@ -67,7 +67,7 @@ class Pairs(Learner[PairsRelease]):
     columns: Sequence[str] | None = None
     label: str | None = None
     pairs: Sequence[tuple[str, str]] | None = None
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[PairsRelease]:

@@ -12,7 +12,7 @@ from sulq.hypotheses.target import Target
 from sulq.learners.additive import Additive
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric
-from sulq.queries.attributes import attribute
+from sulq.queries.attributes import Edges, attribute
 from sulq.queries.node import Node
 from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
@@ -28,7 +28,7 @@ class Regressor(Learner[AdditiveModel]):
     Args:
         target: what is predicted: a numeric column, or an expression that is a number.
         features: columns or expressions; by default all columns that the target does not look at.
-        bins: public edges for numbers, by column; by default from the schema's bounds.
+        bins: public edges for numbers and dates, by column; by default from the schema's bounds.
         share: the part of the budget to spend.
 
     >>> import sulq
@@ -44,7 +44,7 @@ class Regressor(Learner[AdditiveModel]):
 
     target: str | Node
     features: Sequence[str | Node] | None = None
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     share: Numeric = 1
 
     def rounds(self, schema: Schema) -> Rounds[AdditiveModel]:

@@ -19,7 +19,7 @@ from sulq.learners.additive import Additive
 from sulq.learners.estimates import Floats, usually_off
 from sulq.learners.id3 import edges_of
 from sulq.queries.arithmetic import And, Compare, Not
-from sulq.queries.attributes import column_names, condition, features_beside, looked_at
+from sulq.queries.attributes import Edges, column_names, condition, features_beside, looked_at
 from sulq.queries.expressions import Column, Constant
 from sulq.queries.node import Node
 from sulq.queries.query import count
@@ -63,7 +63,7 @@ def positive(schema: Schema, label: Node) -> tuple[Node, int, int] | None:
 
 
 def few_conditions(
-    setting: Setting, features: Sequence[str] | None, edges: Mapping[str, Sequence[float]]
+    setting: Setting, features: Sequence[str] | None, edges: Mapping[str, Edges]
 ) -> SmallConjunctions:
     """The hypotheses to choose from: conjunctions of two conditions and their opposites, or of one.
 
@@ -84,7 +84,7 @@ def selected(
     schema: Schema,
     label: Node,
     features: Sequence[str] | None,
-    edges: Mapping[str, Sequence[float]],
+    edges: Mapping[str, Edges],
     share: Fraction,
 ) -> Rounds[Tree]:
     """Choose conditions, and count the labels where each of them fails first and where all hold.
@@ -105,7 +105,7 @@ def selected_effects(
     schema: Schema,
     label: Node,
     features: Sequence[str] | None,
-    edges: Mapping[str, Sequence[float]],
+    edges: Mapping[str, Edges],
     share: Fraction,
     every: bool = False,
 ) -> Rounds[AdditiveModel | Tree]:
@@ -139,7 +139,7 @@ def _chosen(
     schema: Schema,
     label: Node,
     features: Sequence[str] | None,
-    edges: Mapping[str, Sequence[float]],
+    edges: Mapping[str, Edges],
     share: Fraction,
 ) -> Rounds[tuple[tuple[Node, ...], tuple[int, int]]]:
     """The conditions that err least often, and the labels where one of them fails and where all hold."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from sulq.learners.explaining import ExplainedQuestion, explained_questions, exp
 from sulq.learners.learner import Learner
 from sulq.learners.tabulating import Tabulating
 from sulq.numbers import Numeric
+from sulq.queries.attributes import Edges
 from sulq.schema import Schema
 from sulq.talk.offer import Offer
 from sulq.talk.oracle import Oracle, Rounds
@@ -46,7 +47,7 @@ class Statement(Learner[ResultSet]):
     """
 
     text: str
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     margins: bool = False
     share: Numeric = 1
 

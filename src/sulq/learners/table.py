@@ -11,7 +11,7 @@ from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.learner import Learner
 from sulq.learners.tabulating import Tabulating
 from sulq.numbers import Numeric
-from sulq.queries.attributes import attribute, condition, distinct
+from sulq.queries.attributes import Edges, attribute, condition, distinct, edge_numbers
 from sulq.queries.codes import bins
 from sulq.queries.expressions import Column
 from sulq.queries.missing import certainly_known, known_beside, looked_at_missing
@@ -67,7 +67,7 @@ class Table(Learner[Tabulation]):
     medians: Sequence[str | Node] = ()
     quantiles: Mapping[str, Sequence[float]] = field(default_factory=dict)
     where: str | Node | None = None
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     margins: bool = False
     whole: bool = field(default=False, metadata={"asks": False})
     share: Numeric = 1
@@ -86,7 +86,7 @@ class Table(Learner[Tabulation]):
         for name in self.bins:
             schema[name]  # a name that is not there is refused here, with the names that are
         return tuple(
-            bins(group, self.bins[group.name])
+            bins(group, edge_numbers(schema[group.name], self.bins[group.name]))
             if isinstance(group, Column) and group.name in self.bins
             else group
             for group in given

@@ -11,6 +11,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.measures import Asked, Measure, bounds_of, centred
 from sulq.learners.edges import FEWEST_INTERVALS, MOST_INTERVALS, nested, quantile_edges
 from sulq.numbers import Numeric
+from sulq.queries.attributes import Edges, edge_numbers
 from sulq.queries.codes import bins
 from sulq.queries.expressions import Column
 from sulq.queries.node import Node
@@ -67,7 +68,7 @@ class Tabulating:
     groups: tuple[Node, ...]
     where: Node | None
     measures: tuple[Measure, ...]
-    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bins: Mapping[str, Edges] = field(default_factory=dict)
     margins: bool = False
 
     def round(self, share: Numeric) -> Generator[Round, Sequence[Answer], tuple[Asked, ...]]:
@@ -148,7 +149,8 @@ class Tabulating:
                 f"{value.described()} cannot vary, its bounds are equal: its quantiles are known"
             )
         if isinstance(value, Column) and value.name in self.bins:
-            edges = tuple(edge for edge in bins(value, self.bins[value.name]).edges if low < edge <= high)
+            given = bins(value, edge_numbers(self.schema[value.name], self.bins[value.name])).edges
+            edges = tuple(edge for edge in given if low < edge <= high)
             if not edges:
                 raise QueryError(
                     f"no edge in bins is between the bounds of {value.name!r}, {low:g} and {high:g}"

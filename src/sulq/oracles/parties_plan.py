@@ -152,8 +152,8 @@ def in_common(factors: Sequence[Factor], buckets: int) -> int:
 def in_short(number: float) -> str:
     """A number to two digits.
 
-    >>> in_short(1234.5), in_short(0.1234)
-    ('1,200', '0.12')
+    >>> in_short(1234.5), in_short(0.1234), in_short(1.234e13)
+    ('1,200', '0.12', '1.2e+13')
     """
     digits = 0 if number < 1 else max(0, math.floor(math.log10(number)) - 1)
-    return f"{round(number, -digits):,.0f}" if number >= 10 else f"{number:.2g}"
+    return f"{round(number, -digits):,.0f}" if 10 <= number < 10**9 else f"{number:.2g}"

@@ -119,6 +119,8 @@ def paper_noise(
     """One of the SuLQ paper's calibrations by name, or a refusal: see `PaperNoise`."""
     if name not in NAMES:
         raise QueryError(f"a plan's calibration is 'tight', 'sulq-gaussian' or 'sulq-laplace', not {name!r}")
+    if queries is None:
+        raise QueryError(f"{name!r} fixes the number of queries T beforehand: state queries")
     return PaperNoise(name, whole(NUMBER, queries, 1), delta, gamma)
 
 

@@ -42,11 +42,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sulq.plans.mistakes import Blur, Case, binomial_masses, wrong
+from sulq.plans.mistakes import Blur, Case, binomial_bins, wrong
 
 Floats = NDArray[np.float64]
 SPREAD = 9
-"""So many deviations of violations are looked at one by one."""
+"""Violations are looked at up to so many deviations from their mean,"""
+BINS = 2**10
+"""one by one, or in so many bins."""
 FAR = 8.0
 """From so many times error/d on, rates are bounded by Chernoff's tails."""
 RARE = 16
@@ -195,17 +197,20 @@ def _cells(rows: int, literals: Literals, blur: Blur) -> list[_Cell]:
 
 
 def _violations(rows: int, rate: float) -> tuple[Floats, Floats]:
-    """Numbers of violations, and ln of how likely each is, from above; the last stands for all beyond."""
+    """Numbers of violations, and ln of how likely each is, from above; each stands for those up to the next.
+
+    Fewer violations are kept more often, so that is a bound.
+    """
     mean = rows * rate
     reach = SPREAD * math.sqrt(mean) + 60
     low, high = max(0, math.floor(mean - reach)), min(rows, math.ceil(mean + reach))
-    numbers = np.arange(low, high + 1, dtype=np.float64)
+    bins = binomial_bins(rows, rate, low, high, BINS)
     with np.errstate(divide="ignore"):
-        log_masses = np.log(binomial_masses(rows, rate, numbers))
+        log_masses = np.log(bins.masses)
     if high < rows:
         log_masses[-1] = np.logaddexp(log_masses[-1], _chernoff(mean, high))
     fewer, few_masses = _rare(mean, low)
-    return np.concatenate([fewer, numbers]), np.concatenate([few_masses, log_masses])
+    return np.concatenate([fewer, bins.first]), np.concatenate([few_masses, log_masses])
 
 
 def _rare(mean: float, below: float) -> tuple[Floats, Floats]:

@@ -31,8 +31,8 @@ from sulq.privacy.noise import DiscreteLaplace
 Law = tuple[tuple[float, float], ...]
 """Values of a row, each with its probability."""
 Floats = NDArray[np.float64]
-MOST_TERMS = 2**22
-"""Numbers of rows to sum over, together with noise; beyond, Chernoff's bound."""
+BINS = 2**14
+"""Numbers of rows to sum over, together with noise; more are put into so many bins."""
 MOST_SUMMED = 2**14
 """Terms of a binomial tail before the rest is bounded by a geometric series."""
 
@@ -117,11 +117,8 @@ def wrong(n: int, case: Case, blur: Blur | None = None) -> float:
     (0.0, 0.00419)
     """
     law = case.excess
-    exact = case.exact and len(law) <= 2
-    if exact and blur is None:
-        return _counted(n, law)
-    if exact and blur is not None and (len(law) == 1 or n * law[0][1] * law[1][1] < MOST_TERMS**2 / 400):
-        return _summed(n, law, blur)
+    if case.exact and len(law) <= 2:
+        return _counted(n, law) if blur is None else _summed(n, law, blur)
     rows = _moments(n, law)
     alone = math.exp(min(0.0, least(rows, math.inf)))
     if blur is None:
@@ -204,11 +201,41 @@ def _summed(n: int, law: Law, blur: Blur) -> float:
     variance = n * p * (1 - p)
     reach = 9 * math.sqrt(variance) + 50
     low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
-    numbers = np.arange(low, high + 1, dtype=np.float64)
-    summed = float(binomial_masses(n, p, numbers) @ blur.beyond(-(n * first + numbers * (second - first))))
+    ends = binomial_bins(n, p, low, high, BINS)
+    tails = [blur.beyond(-(n * first + numbers * (second - first))) for numbers in (ends.first, ends.last)]
+    summed = float(ends.masses @ np.maximum(*tails))
     # Bernstein, for the numbers left out.
     left_out = 2 * math.exp(-(reach**2) / (2 * variance + 2 * reach / 3)) if high - low < n else 0.0
     return min(1.0, summed + left_out)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The first and the last number of each bin, and how likely its numbers are, from above."""
+
+    first: Floats
+    last: Floats
+    masses: Floats
+
+
+def binomial_bins(n: int, p: float, low: int, high: int, most: int) -> Bins:
+    """The numbers from `low` to `high` of n trials of chance p, in at most so many bins.
+
+    The logarithm of a mass is concave. So a number j away from the middle of a bin has at most the middle's
+    mass times e^(g·j), g its slope there, and w numbers at most w·cosh(g·(w − 1)/2) times the middle's mass.
+    With Pr[B = x] by the Gamma function, ln(x + 1/2) < ψ(x + 1) < ln(x + 1) bounds the slope.
+
+    >>> bins = binomial_bins(10**12, 0.5, 499_995_000_000, 500_005_000_000, 1000)
+    >>> bins.first.size, f"{bins.masses.sum():.4f}"
+    (1000, '1.0001')
+    """
+    width = -(-(high - low + 1) // most)
+    first = np.arange(low, high + 1, width, dtype=np.float64)
+    last = np.minimum(first + (width - 1), high)
+    middle, wide = (first + last) / 2, last - first + 1
+    rises, falls = (n - middle + 1) * p / (middle + 0.5), (middle + 1) * (1 - p) / (n - middle + 0.5)
+    slope = np.log(np.maximum(rises / (1 - p), falls / p))
+    return Bins(first, last, binomial_masses(n, p, middle) * wide * np.cosh(slope * (wide - 1) / 2))
 
 
 def binomial_masses(n: int, p: float, k: Floats) -> Floats:

@@ -24,10 +24,10 @@ from sulq.plans.decisions import label_of
 from sulq.plans.emulation import emulable, emulated_plan, paper_noise
 from sulq.plans.models import Model, Wanted, theorem
 from sulq.plans.rehearsal import Known, rehearse
+from sulq.plans.search import MOST_ROWS
 from sulq.plans.selection import released_bounds
 from sulq.plans.statistical import StatisticalBounds
 from sulq.schema import Schema
-from sulq.talk.offer import MOST_ROWS
 from sulq.theory.masked_parity import MaskedParity
 
 __all__ = ["Plan", "plan"]
@@ -191,14 +191,14 @@ def _check_terms(learner: Any, schema: Schema, wanted: Wanted, terms: Goal) -> N
     if terms.error is not None and not terms.exactly and not 0 < terms.error < 1:
         other = replace(terms, error=Fraction(1, 100))
         raise QueryError(
-            f"error must lie strictly between 0 and 1, not {short(terms.error)}: no number of rows rules "
-            f"every mistake out{_instead(learner, schema, wanted, other)}"
+            f"error must lie strictly between 0 and 1, not {short(terms.error)}: at 0 no number of rows is "
+            f"enough, and at 1 any rule will do{_instead(learner, schema, wanted, other)}"
         )
     if terms.beta is not None and not 0 < terms.beta < 1:
         other = replace(terms, beta=Fraction(1, 10**6))
         raise QueryError(
-            f"confidence must lie strictly between 0 and 1, not {short(1 - terms.beta)}: rows may always be "
-            f"drawn badly{_instead(learner, schema, wanted, other)}"
+            f"confidence must lie strictly between 0 and 1, not {short(1 - terms.beta)}: at 1 no number "
+            f"of rows is enough, and at 0 nothing is promised{_instead(learner, schema, wanted, other)}"
         )
     if terms.epsilon is not None and terms.epsilon <= 0:
         other = replace(terms, epsilon=Fraction(1, 10))

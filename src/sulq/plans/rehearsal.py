@@ -20,10 +20,12 @@ from sulq.hypotheses.hypothesis import Hypothesis
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, whole
 from sulq.oracles.assembly import IN_MEMORY, offered
+from sulq.plans.search import MOST_ROWS
 from sulq.plans.watching import BETA, AskedRound, Watched, questions_of
 from sulq.privacy.budget import Budget, stated
 from sulq.privacy.budget import budget as budget_named
 from sulq.privacy.calibrated import tight
+from sulq.queries.node import Node
 from sulq.queries.query import Neighbours
 from sulq.queries.scope import Scope
 from sulq.schema import Boolean, Category, Integer, Kind, Schema
@@ -36,6 +38,8 @@ from sulq.talk.row_questions import RowQuestion
 
 MEMORY = 2**30
 """Bytes of made-up rows before they go to temporary files."""
+MOST = 2**20
+"""So many rows are made up for a rehearsal; of more rows, each of these stands for several."""
 Floats = NDArray[np.float64]
 Known = Mapping[str, ArrayLike]
 """Columns, each with noisy counts of its levels or of the parts of its interval."""
@@ -53,7 +57,7 @@ class Rehearsal:
         promise: what would be promised to every person, in words.
         unit: what the budget is counted in.
         total: the whole budget.
-        rows: how many rows were made up; None where the first round is all there is to know.
+        rows: how many rows it is a rehearsal for; None where the first round is all there is to know.
         hypothesis: what was learned from them, if anything was.
     """
 
@@ -85,12 +89,13 @@ def rehearse(
 ) -> Rehearsal:
     """What a learner would ask a curator of so many rows, and what it would pay.
 
-    No data is needed and nothing is spent.
+    No data is needed and nothing is spent. At most 2^20 rows are made up; of more rows, each of these stands
+    for several.
 
     Args:
         learner: the learner.
         schema: what is public about the columns.
-        rows: how many rows to make up.
+        rows: how many rows there are.
         epsilon: ε of the budget, as for `Source.curator`.
         delta: δ of the budget.
         rho: ρ of the budget.
@@ -109,7 +114,8 @@ def rehearse(
     """
     numbers = stated(budget, epsilon, delta, rho)
     promised = budget or budget_named(*numbers)
-    source = made_up(schema, rows, seed, known)
+    rows = whole("rows", rows, 1, MOST_ROWS)
+    source = _Enlarged(made_up(schema, min(rows, MOST), seed, known).columns, rows)
     try:
         offer = offered(source, tight(promised), neighbours)
         if (plan := priced(learner, offer)) is not None:
@@ -160,6 +166,21 @@ def made_up(schema: Schema, rows: int, seed: int = 0, known: Known | None = None
     rows = whole("rows", rows, 1)
     reader = _MadeUp(schema, rows, seed, _shares(schema, known or {}))
     return TableSource(Columns(reader, Scope(schema), MEMORY, threads=1))
+
+
+class _Enlarged(TableSource):
+    """A table taken for one of more rows: sums grow as the rows do, rounded down; single rows are its own."""
+
+    def __init__(self, columns: Columns, rows: int) -> None:
+        super().__init__(columns)
+        self._rows = rows
+
+    @property
+    def rows(self) -> int:
+        return self._rows
+
+    def sums(self, parts: Sequence[Node]) -> list[NDArray[np.object_]]:
+        return [total * self._rows // self.columns.rows for total in super().sums(parts)]
 
 
 class _MadeUp:

@@ -13,11 +13,14 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, get_args
 
-from sulq.errors import SulqError
+from sulq.errors import QueryError, SulqError
 from sulq.numbers import Numeric, rational
 from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.prices import Accounting, Prices
 from sulq.wire import entry, exact, members, reading
+
+SMALLEST, SMALLEST_DELTA = "1e-50", "1e-300"
+"""Shares of less are rounded down to nothing; of a smaller δ no float is left."""
 
 
 @dataclass(frozen=True, init=False)
@@ -38,7 +41,7 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, epsilon: Numeric) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
+        object.__setattr__(self, "epsilon", _amount("epsilon", epsilon))
 
     @property
     def unit(self) -> BudgetUnit:
@@ -74,7 +77,7 @@ class ZCDP:
     rho: Fraction
 
     def __init__(self, rho: Numeric) -> None:
-        object.__setattr__(self, "rho", rational("rho", rho))
+        object.__setattr__(self, "rho", _amount("rho", rho))
 
     @property
     def unit(self) -> BudgetUnit:
@@ -124,8 +127,8 @@ class ApproxDP:
     accounting: Accounting
 
     def __init__(self, epsilon: Numeric, delta: Numeric, accounting: Accounting = "tight") -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", epsilon))
-        object.__setattr__(self, "delta", rational("delta", delta))
+        object.__setattr__(self, "epsilon", _amount("epsilon", epsilon))
+        object.__setattr__(self, "delta", _amount("delta", delta, SMALLEST_DELTA))
         object.__setattr__(self, "accounting", accounting)
         if accounting not in get_args(Accounting):
             raise SulqError(f"accounting is one of {', '.join(get_args(Accounting))}, not {accounting!r}")
@@ -245,7 +248,7 @@ def pure_epsilon(epsilon: Numeric | Budget) -> Fraction:
         return epsilon.epsilon
     if isinstance(epsilon, Budget):
         raise SulqError(f"this promise is pure: give a number, or PureDP(…), and not {epsilon.describe()}")
-    return rational("epsilon", epsilon)
+    return PureDP(epsilon).epsilon
 
 
 def budget_of(form: Any) -> Budget:
@@ -276,6 +279,13 @@ BUDGETS: dict[str, tuple[tuple[str, ...], Callable[..., Budget]]] = {
     "approximate": (("epsilon", "delta"), partial(ApproxDP, accounting="zcdp")),
 }
 """For every budget, by its name: what its form has, and what is made of that."""
+
+
+def _amount(name: str, value: Numeric, least: str = SMALLEST) -> Fraction:
+    number = rational(name, value)
+    if number < Fraction(least):
+        raise QueryError(f"{name} must be at least {least}, got {value!r}")
+    return number
 
 
 def _text(value: Fraction) -> str:

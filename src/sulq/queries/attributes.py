@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import TypeAlias, cast
 
 from sulq.errors import QueryError
 from sulq.queries.expressions import Column, named
 from sulq.queries.node import Node
+from sulq.queries.public import public_list
 from sulq.queries.scope import scope_of
 from sulq.queries.vectors import Vector
-from sulq.schema import Boolean, Category, Integer, Real, Schema
+from sulq.schema import Boolean, Category, Date, Integer, Kind, Real, Schema
+
+Edges: TypeAlias = Sequence[float | str]
+"""Public edges of a number; of a date they may be days, as "2000-01-31"."""
 
 
 def attribute(schema: Schema, given: str | Node) -> Node:
@@ -110,6 +115,21 @@ def check_numbers(what: str, names: Iterable[str], features: Collection[str], sc
     for name in names:
         if name not in features or not isinstance(schema[name], Integer | Real):
             raise QueryError(f"{what} are for features that are numbers, and {name!r} is none")
+
+
+def edge_numbers(kind: Kind, edges: Edges) -> Sequence[float]:
+    """Edges as numbers: of dates, texts are days.
+
+    Args:
+        kind: the column's kind.
+        edges: its public edges.
+
+    >>> edge_numbers(Date("1950-01-01", "2020-12-31"), ["1950-01-31", 60])
+    (30, 60)
+    """
+    if isinstance(kind, Date):
+        edges = tuple(kind.day(edge) if isinstance(edge, str) else edge for edge in public_list(edges))
+    return cast("Sequence[float]", edges)
 
 
 def feature_names(

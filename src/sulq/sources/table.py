@@ -52,7 +52,7 @@ class TableSource(Source, Rows):
 
     def values(self, expression: str | Node) -> NDArray[Any]:
         expression = named(expression)
-        rows = self.rows
+        rows = self.columns.rows
         stored = self.columns.load(expression.leaves())
         natural = []
         for start in range(0, max(1, rows), BLOCK):  # no rows are one empty block: the type is the same

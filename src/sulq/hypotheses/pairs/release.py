@@ -172,7 +172,7 @@ class PairsRelease(Hypothesis):
         """Synthetic rows with nearly the tables of this release. They are free.
 
         Args:
-            rows: how many.
+            rows: how many; with all their columns at most 10^8 cells.
             seed: makes the rows the same every time; by default randomness is the operating system's.
         """
         return sampled(self.facts, rows, seed)

@@ -25,6 +25,8 @@ from sulq.talk.columns import Library, csv_text, frame, plain_table, written
 
 MANY, FEWEST, MOST = 4, 20_000, 400_000
 """So many times as many rows are drawn first, at least and at most so many; weights decide which are kept."""
+MOST_CELLS = 10**8
+"""Rows times columns that are drawn at once: some gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,10 +180,10 @@ def sampled(facts: PairsFacts, rows: int, seed: int | None) -> SyntheticRows:
 
     Args:
         facts: what the release says.
-        rows: how many.
+        rows: how many; with all their columns at most 10^8 cells.
         seed: makes the rows the same every time; None takes randomness from the operating system.
     """
-    rows = whole("rows", rows, 1)
+    rows = whole("rows", rows, 1, MOST_CELLS // len(facts.names))
     generator = np.random.default_rng(seed)
     many = min(max(MANY * rows, FEWEST), max(rows, MOST))
     codes = drawn(facts.positive, many, generator).resampled(rows, generator)
