@@ -179,7 +179,9 @@ def read_sketches(
     """
     with reading("sketches"):
         given = members(
-            versioned(form, "sketches", VERSION), "sketches", ["sketches", "salt", "hands", "published"]
+            versioned(form, "sketches", VERSION, "a set of sketches"),
+            "a set of sketches",
+            ["sketches", "salt", "hands", "published"],
         )
         if given["salt"] != salt or given["hands"] != [list(hand) for hand in hands]:
             raise QueryError("these sketches are of other parties, or were dealt with another salt")
