@@ -105,26 +105,27 @@ def of_json(text: object, what: str) -> Any:
         raise QueryError(f"this is not the JSON of {what}") from None
 
 
-def versioned(form: object, kind: str, version: int = 1) -> Mapping[str, Any]:
+def versioned(form: object, kind: str, version: int = 1, what: str | None = None) -> Mapping[str, Any]:
     """A form that says what it is, in the version that is known here: `{"round": 1, …}`.
 
     Args:
         form: what should be such a form.
         kind: the key whose value is the version.
         version: the version that is known.
+        what: what errors call such a form; None for its kind with an article.
 
     >>> versioned({"round": 2}, "round")
     Traceback (most recent call last):
     sulq.errors.QueryError: this is a round of version 2, and version 1 is the one that is known here
     """
-    article = "an" if kind[0] in "aeio" else "a"
+    what = what or f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
     if not isinstance(form, Mapping) or kind not in form:
         raise QueryError(
-            f"this is not the form of {article} {kind}: it does not say {kind!r} and the version, {version}"
+            f"this is not the form of {what}: it does not say {kind!r} and the version, {version}"
         )
     if type(form[kind]) is not int or form[kind] != version:
         raise QueryError(
-            f"this is {article} {kind} of version {shown(form[kind])}, and version {version} is the one that "
+            f"this is {what} of version {shown(form[kind])}, and version {version} is the one that "
             "is known here"
         )
     return form

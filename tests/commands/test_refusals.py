@@ -44,8 +44,14 @@ Captured = pytest.CaptureFixture[str]
         (["kmeans", "--k", "601", "--epsilon", "1"], "601 clusters are more than there are rows, 600"),
         (["kmeans", "--k", "two", "--epsilon", "1"], "invalid int value"),
         (["pca", "--components", "3", "--epsilon", "1"], "components must be a whole number from 1 to 2"),
-        (["pca", "--components", "1", "--norm", "0", "--epsilon", "1"], "positive number"),
-        (["perceptron", "--label", "flu", "--norm", "nan", "--epsilon", "1"], "must be finite"),
+        (
+            ["pca", "--components", "1", "--norm", "0", "--epsilon", "1"],
+            "norm must be a positive, finite number",
+        ),
+        (
+            ["perceptron", "--label", "flu", "--norm", "nan", "--epsilon", "1"],
+            "norm must be a positive, finite number, got nan",
+        ),
         (["conjunction", "--label", "flu", "--error", "2", "--epsilon", "1"], "error must be"),
         (["conjunction", "--label", "flu", "--error", "1e-6", "--epsilon", "1"], "the charge of epsilon"),
     ],

@@ -63,3 +63,9 @@ def test_a_long_report_must_be_worth_it() -> None:
 def test_what_is_not_a_number_of_possibilities_is_refused(make: Callable[..., Any], k: Any) -> None:
     with pytest.raises(QueryError):
         make(k, 1)
+
+
+def test_an_epsilon_at_which_reports_say_nothing_is_refused_in_a_line() -> None:
+    for of in (one_hot_response, numbered_response):
+        with pytest.raises(QueryError, match=r"a report of epsilon below .* says nothing"):
+            of(4, "1e-30")

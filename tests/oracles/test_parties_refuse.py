@@ -135,3 +135,12 @@ def test_products_of_four_parties_are_refused() -> None:
     every = col("p") & col("q") & col("r") & col("s")
     with pytest.raises(sulq.QueryError, match="at most 3 parties"):
         sulq.parties(hands, "id").ask(sulq.Round([sulq.count(where=every)]))
+
+
+def test_what_is_published_is_named() -> None:
+    both = sulq.parties([HERE.curator(epsilon=1), THERE.curator(epsilon=1)], "id")
+    with pytest.raises(sulq.QueryError, match="nothing is to be published: name columns"):
+        both.publish(share="1/2")
+    with pytest.raises(sulq.QueryError, match="what is published looks at one party's columns, and this and"):
+        both.publish(col("a") & col("b"), share="1/2")
+    assert set(both.spent.values()) == {0}

@@ -159,8 +159,9 @@ class PCA(Learner[Components]):
 def _checked(schema: Schema, row: Node, width: int, components: int, norm: float | None) -> float | None:
     """The norm, if an oracle can answer all: known before anything is spent."""
     whole("components", components, 1, width)
-    scope_of(schema).number(gram(clip_norm(row, 1 if norm is None else norm)))
-    return norm
+    length = None if norm is None else float(rational("norm", norm))
+    scope_of(schema).number(gram(clip_norm(row, length or 1)))
+    return length
 
 
 def _parts(hands: Sequence[tuple[str, ...]]) -> list[tuple[tuple[str, ...], float]]:

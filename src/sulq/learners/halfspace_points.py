@@ -12,6 +12,7 @@ from sulq.hypotheses.halfspace import point
 from sulq.learners.attributes_in_bins import Attribute, public_edges
 from sulq.learners.coordinates import in_few_bins
 from sulq.learners.spans import Span
+from sulq.numbers import rational
 from sulq.queries.attributes import interval
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column
@@ -52,7 +53,7 @@ def as_they_are(schema: Schema, names: Sequence[str], norm: float | None, interc
     row: Node = vector(point(schema, names), 1) if intercept else point(schema, names)
     width = scope_of(schema).number(row).width
     to = np.eye(width) if intercept else np.eye(width + 1, width)
-    return Points(row if norm is None else clip_norm(row, norm), to)
+    return Points(row if norm is None else clip_norm(row, float(rational("norm", norm))), to)
 
 
 def histograms(schema: Schema, names: Sequence[str]) -> dict[str, Attribute]:

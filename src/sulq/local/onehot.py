@@ -9,8 +9,9 @@ from sulq.local.blocks import DesignResponse
 from sulq.local.frequencies import FrequencyReport, NumberedReport
 from sulq.local.hadamard import HadamardResponse
 from sulq.local.kary import KaryResponse
+from sulq.local.randomizer import usable_epsilon
 from sulq.local.unary import UnaryResponse
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric
 
 # A long report must be better by this much to be preferred to a short one.
 _WORTH_ITS_LENGTH = 0.98
@@ -40,9 +41,7 @@ def numbered_response(k: int, epsilon: Numeric) -> NumberedReport:
     'HadamardResponse'
     """
     makers: list[Callable[[int, Numeric], NumberedReport]] = [KaryResponse, HadamardResponse, DesignResponse]
-    return min(
-        _possible(makers, k, rational("epsilon", epsilon)), key=lambda response: response.variance(1, 0)
-    )
+    return min(_possible(makers, k, usable_epsilon(epsilon)), key=lambda response: response.variance(1, 0))
 
 
 def _possible(

@@ -132,12 +132,16 @@ class Parties:
             share: the part of its budget that each party concerned is asked for.
             run: the name of the run that asks.
         """
+        if not factors:
+            raise QueryError(
+                "nothing is to be published: name columns, or expressions over one party's columns"
+            )
         asked = PartiesRound(self.group, rational("share", share, most=1))
         for node in map(named, factors):
             hands = self.group.separate.hands_of(node)
             if len(hands) != 1:
                 raise QueryError(
-                    f"{node.described()} is to be published, and looks at no single party's columns"
+                    f"what is published looks at one party's columns, and {node.described()} does not"
                 )
             self.group.separate.scope.number(node)
             parts = node.parts if isinstance(node, Vector) else (node,)

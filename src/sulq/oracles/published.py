@@ -180,7 +180,9 @@ def read_sketches(form: Mapping[str, Any], published: Published, salt: str, part
     """
     with reading("sketches"):
         given = members(
-            versioned(form, "sketches", VERSION), "sketches", ["sketches", "salt", "tables", "published"]
+            versioned(form, "sketches", VERSION, "a set of sketches"),
+            "a set of sketches",
+            ["sketches", "salt", "tables", "published"],
         )
         if given["salt"] != salt or given["tables"] != _tables(parties):
             raise QueryError(

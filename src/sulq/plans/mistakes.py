@@ -210,7 +210,7 @@ def _summed(n: int, law: Law, blur: Blur) -> float:
 
 
 @dataclass(frozen=True)
-class Bins:
+class BinMasses:
     """The first and the last number of each bin, and how likely its numbers are, from above."""
 
     first: Floats
@@ -218,7 +218,7 @@ class Bins:
     masses: Floats
 
 
-def binomial_bins(n: int, p: float, low: int, high: int, most: int) -> Bins:
+def binomial_bins(n: int, p: float, low: int, high: int, most: int) -> BinMasses:
     """The numbers from `low` to `high` of n trials of chance p, in at most so many bins.
 
     The logarithm of a mass is concave. So a number j away from the middle of a bin has at most the middle's
@@ -235,7 +235,7 @@ def binomial_bins(n: int, p: float, low: int, high: int, most: int) -> Bins:
     middle, wide = (first + last) / 2, last - first + 1
     rises, falls = (n - middle + 1) * p / (middle + 0.5), (middle + 1) * (1 - p) / (n - middle + 0.5)
     slope = np.log(np.maximum(rises / (1 - p), falls / p))
-    return Bins(first, last, binomial_masses(n, p, middle) * wide * np.cosh(slope * (wide - 1) / 2))
+    return BinMasses(first, last, binomial_masses(n, p, middle) * wide * np.cosh(slope * (wide - 1) / 2))
 
 
 def binomial_masses(n: int, p: float, k: Floats) -> Floats:
