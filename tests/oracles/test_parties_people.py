@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from contextlib import suppress
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 import sulq
+from sulq.oracles.curator import Curator
 from sulq.queries.query import Neighbours
 from tests.effort import most, runs
 from tests.oracles.test_parties import SURE, col, table
@@ -168,3 +170,40 @@ def test_who_learns_from_tables_of_other_sizes_is_warned_once() -> None:
 
 def covers(low: Any, true: Any, high: Any) -> bool:
     return bool((np.asarray(low) <= true).all() and (true <= np.asarray(high)).all())
+
+
+def test_pairs_of_columns_of_different_sizes_are_learned_of_the_people_in_common() -> None:
+    ids, kinds = np.arange(600), np.array(list("uvw"))
+    here = table({"id": ids, "a": ids % 2 == 0}, {"a": sulq.Boolean()}).curator(epsilon=50)
+    there = table({"id": ids, "k": kinds[ids % 3]}, {"k": sulq.Category(list("uvw"), missing="u")})
+    asked = sulq.parties([here, there.curator(epsilon=50)], "id", about="common")
+    learned = sulq.Pairs(["a", "k"], share=1).learn(asked)
+    assert np.shape(learned.table("a", "k").value) == (2, 3)
+
+
+@pytest.mark.parametrize("about", ["each", "common"])
+def test_a_learner_that_failed_anywhere_goes_on_where_it_stopped(
+    about: Literal["each", "common"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails at each question once, and costs what it costs without that."""
+    ask, costs = Curator.ask, []
+    for failing in range(6):
+        hands = [
+            table({"id": range(400), name: [True, False] * 200}, {name: sulq.Boolean()}) for name in "ab"
+        ]
+        asked = sulq.parties([hand.curator(epsilon=50) for hand in hands], "id", about=about)
+        left = [failing]
+
+        def failing_once(self: Curator, *args: Any, left: list[int] = left, **settings: Any) -> Any:
+            left[0] -= 1
+            if left[0] == 0:
+                raise ConnectionError("gone for a moment")
+            return ask(self, *args, **settings)
+
+        monkeypatch.setattr(Curator, "ask", failing_once)
+        learner = sulq.NaiveBayes("b", ["a"], share=1)
+        with suppress(ConnectionError):
+            learner.learn(asked)
+        learner.learn(asked)
+        costs.append(asked.spent)
+    assert all(cost == costs[0] for cost in costs)

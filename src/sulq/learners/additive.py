@@ -162,7 +162,7 @@ class Fit:
         """
         base = _on_grid(response.intercept(look.base))
         tables = [np.asarray(pair.value, dtype=np.float64) for pair in pairs]
-        noise = max((float(pair.deviation) for pair in pairs), default=0.0)
+        noise = max((float(np.max(pair.deviation)) for pair in pairs), default=0.0)
         beyond = beyond_independence(look.layout, look.counts, tables, noise)
         at = np.zeros(look.layout.width)
         estimates = [

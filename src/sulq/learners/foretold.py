@@ -46,8 +46,8 @@ class ForetoldNoise:
     def __init__(self, rows: Answer, counts: Sequence[Answer], paid: Fraction, left: Fraction) -> None:
         sums = [float(np.sum(answer.value)) for answer in counts]
         self.rows = max(1.0, float(rows.value) if rows.deviation == 0 else float(np.mean(sums)))
-        self.off = float(np.mean([answer.deviation for answer in counts]))
-        self.bound = float(np.mean([answer.radius(UNLIKELY) for answer in counts]))
+        self.off = float(np.mean([np.max(answer.deviation) for answer in counts]))
+        self.bound = float(np.mean([np.max(answer.radius(UNLIKELY)) for answer in counts]))
         self._power = float(counts[0].law.power)
         self._dearer = float(paid / left) / len(counts)
 

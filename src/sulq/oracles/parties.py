@@ -189,8 +189,8 @@ class Parties:
     def afford(self, round_: Round, run: str = "main", ahead: Ahead = NOTHING_AHEAD) -> bool:
         """Refuse, with nothing spent, a run that one of the parties could not be paid for to its end.
 
-        A party that is asked in later rounds only has to have the share of all of them.
-        Where it is certain that some people are in one table only, a warning says so.
+        A party that is asked in later rounds only has to have the share of all of them. Where it is certain
+        that some people are in one table only, a warning says so.
 
         Args:
             round_: the round that is asked next.
@@ -204,9 +204,9 @@ class Parties:
         fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead, last) for hand in asked.hands]
         if any(fresh) and ahead.share is not None:
             all_of_it = Round([count()], ahead.share)
-            for party, columns in zip(self.members, self.schema.hands, strict=True):
-                if not ahead.columns.isdisjoint(columns):
-                    party.afford([all_of_it], run, ahead)
+            for hand, columns in enumerate(self.schema.hands):
+                if hand not in asked.hands and not ahead.columns.isdisjoint(columns):
+                    self.members[hand].afford([all_of_it], run, ahead)
         return any(fresh)
 
     def _asked(self, round_: Round) -> PartiesRound:
