@@ -58,6 +58,25 @@ def test_naive_bayes_and_trees_learn_a_label_that_another_party_has() -> None:
     assert error(bayes, "sick") < 0.2 and error(tree, "sick") < 0.2
 
 
+@pytest.mark.parametrize("about", ["each", "common"])
+def test_the_papers_tree_goes_on_where_some_nodes_are_leaves(about: Any) -> None:
+    """At ε = 5 noise makes leaves of some nodes, and not of others, in each of several runs."""
+    rng, ids = np.random.default_rng(0), list(range(3000))
+    kinds = {"m": sulq.Category(list("xyz"), missing="x"), "k": sulq.Category(list("uvwst"), missing="u")}
+    flag = {name: rng.random(3000) < 0.5 for name in "yb"}
+    value = {name: rng.choice(list(kind.values), 3000) for name, kind in kinds.items()}
+    one, other = (
+        sulq.open({"id": ids, f: flag[f], c: value[c]}, {"id": ID, f: sulq.Boolean(), c: kinds[c]})
+        for f, c in ("ym", "bk")
+    )
+    for run in range(3):
+        both = sulq.parties(
+            [one.curator(epsilon=5), other.curator(epsilon=5)], "id", about=about, salt=f"run {run}"
+        )
+        tree = sulq.ID3("y", ["m", "k", "b"], pick="counts", gamma="0.05").learn(both)
+        assert set(tree.predict(flag | value)) <= {False, True}
+
+
 def test_a_deeper_tree_counts_products_of_three_parties() -> None:
     exact = sulq.parties([each.exact() for each in hands(*HANDS)], "id")
     tree = sulq.ID3("sick", ["a", "b"], pick="counts", depth=2).learn(exact)

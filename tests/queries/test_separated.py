@@ -32,6 +32,8 @@ ROUTE = Route(
     ((0, 1, 2), (1, 3, 4, 4), (2, 3, 5), (0,), (3, 5, 6, 6, 6), (1,), (2,)),
     3,
 )
+INSIDE = sulq.lookup(Route(ROUTE.attributes, ROUTE.steps, 3), [0, 1, 0.5]) > 0.2
+OTHER = Route((col("z"), col("a")), ((0, 1, 1, 2, 2), (1, 2, 3), (0,), (1,)), 2)
 SEPARABLE: dict[str, Node] = {
     "one hand": col("x") * 2 + 1,
     "a constant": sulq.vector(1, 2.5),
@@ -64,6 +66,12 @@ SEPARABLE: dict[str, Node] = {
     "one hot, mixed": sulq.one_hot(sulq.cross("c", "d", "a", sulq.bins("y", [2, 5]))),
     "route": sulq.one_hot(ROUTE),
     "route and label": sulq.one_hot(sulq.cross(ROUTE, "d")),
+    "number of a route": sulq.lookup(ROUTE, [1, -2, 0.5]),
+    "vector of a cross": sulq.lookup(sulq.cross("a", "b"), [(0, 1), (2, 0), (0, 0), (1.5, 3)]),
+    "ends of a route": INSIDE,
+    "some ends of a route": Only(INSIDE, sulq.one_hot(ROUTE)),
+    "other ends than those of a route": Only(~INSIDE, sulq.one_hot(sulq.cross(OTHER, "d", "c"))),
+    "numbers at ends of a route": Only(INSIDE & col("b"), sulq.vector("x", "y")),
     "one hot of an or": sulq.one_hot(sulq.cross("c", col("a") | col("b"))),
     "one hot of a flag": sulq.one_hot(sulq.cross(col("a") & col("b"), "c")),
     "clipped in each hand": sulq.gram(
@@ -151,3 +159,15 @@ def test_parts_of_one_hand_stay_together_so_that_they_are_sketched_once() -> Non
     assert {hand: scope_of(SCHEMA).number(node).width for hand, node in factors.items()} == {0: 2, 1: 2}
     [counts] = separate(sulq.one_hot(sulq.cross("c", "d", "a")))
     assert counts.factors[0].key == sulq.one_hot(sulq.cross("c", "a")).key
+
+
+def test_some_ends_of_a_route_are_the_products_of_all_its_ends_but_for_those_left_out() -> None:
+    """No product is of ways that contradict each other, which would only add noise."""
+    separate = Separation(scope_of(SCHEMA), HANDS)
+    every = separate(sulq.one_hot(sulq.cross(ROUTE, "d", "c")))
+    some = separate(Only(INSIDE, sulq.one_hot(sulq.cross(ROUTE, "d", "c"))))
+    assert {n.key for p in some for n in p.factors.values()} <= {
+        n.key for p in every for n in p.factors.values()
+    }
+    inside = [int((p.places // 6 >= 1).sum()) for p in every]
+    assert [len(p.places) for p in some] == [many for many in inside if many]

@@ -32,6 +32,11 @@ class Products:
     factors: Mapping[int, Node]
     at: Mapping[int, Places]
 
+    @classmethod
+    def one(cls) -> Products:
+        """The number 1: a product of no factors."""
+        return cls(np.zeros(1, np.intp), np.ones(1), {}, {})
+
     def taken(self, which: NDArray[Any], places: Places, weights: Floats | float = 1.0) -> Products:
         """Some of the products, for other coordinates, times numbers."""
         at = {hand: each[which] for hand, each in self.at.items()}

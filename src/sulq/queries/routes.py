@@ -106,6 +106,37 @@ class Route(Node):
                 raise QueryError(f"a route with more than {MOST_WAYS} ways cannot be taken apart")
         return ends
 
+    def then(self, other: Route) -> Route:
+        """Both routes as one, whose codes are those of `cross`: every way goes on as the other route does.
+
+        Ways that contradict each other are none of its `ways`.
+
+        >>> from sulq.queries.expressions import col
+        >>> smokes = Route((col("smokes"),), ((0, 1, 2), (0,), (1,)), 2)
+        >>> smokes.then(smokes).ways()
+        [(0, {0: 0}), (3, {0: 1})]
+        """
+        attributes = {each.key: each for each in (*self.attributes, *other.attributes)}
+        place = {key: number for number, key in enumerate(attributes)}
+        ends = sorted({step[0] for step in self.steps if len(step) == 1})
+        # The root of the other route stands in the place of each end, its other steps once for each code.
+        later = {code: len(self.steps) + i * (len(other.steps) - 1) - 1 for i, code in enumerate(ends)}
+
+        def onward(code: int, step: tuple[int, ...]) -> tuple[int, ...]:
+            first, *rest = step
+            if not rest:
+                return (code * other.size + first,)
+            return (place[other.attributes[first].key], *(later[code] + number for number in rest))
+
+        steps = [
+            onward(step[0], other.steps[0])
+            if len(step) == 1
+            else (place[self.attributes[step[0]].key], *step[1:])
+            for step in self.steps
+        ]
+        steps += [onward(code, step) for code in ends for step in other.steps[1:]]
+        return Route(tuple(attributes.values()), tuple(steps), self.size * other.size)
+
     def densest(self, scope: Scope) -> int:
         return max(len(self.attributes), super().densest(scope))
 

@@ -7,7 +7,6 @@ refused, by its form alone.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,12 +18,11 @@ from sulq.queries.cases import Where
 from sulq.queries.codes import Cross, OneHot
 from sulq.queries.denied import denied
 from sulq.queries.factored import Floats, Places, Products
-from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.products import Dot, Gram, Outer
 from sulq.queries.query import is_one
-from sulq.queries.routes import Route
 from sulq.queries.scope import Batch, Scope
+from sulq.queries.separated_choices import of_table, one_hot, only, parts_of
 from sulq.queries.vectors import Only, Vector
 
 
@@ -64,10 +62,7 @@ class Separation:
         if len(hands) == 1:
             [hand] = hands
             return [Products(every, np.ones(width), {hand: expression}, {hand: every})]
-        take_apart = RULES.get(type(expression))
-        if take_apart is None:
-            raise self.refusal(expression)
-        return take_apart(self, expression)
+        return RULES.get(type(expression), of_table)(self, expression)
 
     def refusal(self, expression: Node) -> QueryError:
         """Why an expression is not answered."""
@@ -134,7 +129,7 @@ class Separation:
         if any(flags):
             return (Only(left, right), j) if flags[0] else (Only(right, left), i)
         if isinstance(left, OneHot) and isinstance(right, OneHot):
-            crossed = Cross((*_parts(left.choice), *_parts(right.choice)))
+            crossed = Cross((*parts_of(left.choice), *parts_of(right.choice)))
             return OneHot(crossed), i * self.scope.code(right.choice).size + j
         wide, other = self.scope.number(left).width, self.scope.number(right).width
         if left.key == right.key and wide > 1:
@@ -153,10 +148,6 @@ class Separation:
         if name not in self.owner:
             raise QueryError(f"no party has a column {name!r}; there are {', '.join(self.owner)}")
         return name
-
-
-def _parts(choice: Node) -> tuple[Node, ...]:
-    return choice.parts if isinstance(choice, Cross) else (choice,)
 
 
 def _vector(separate: Separation, expression: Vector) -> list[Products]:
@@ -207,10 +198,6 @@ def _gram(separate: Separation, expression: Gram) -> list[Products]:
     return pairs
 
 
-def _only(separate: Separation, expression: Only) -> list[Products]:
-    return separate.elementwise(expression.condition, expression.inner)
-
-
 def _and(separate: Separation, expression: And | Multiply) -> list[Products]:
     return separate.elementwise(expression.left, expression.right)
 
@@ -220,7 +207,7 @@ def _not(separate: Separation, expression: Not) -> list[Products]:
     if opposite.key != expression.key:
         return separate(opposite)
     every = separate.hands_of(expression)
-    return [products.among(every) for products in (_one(), *_negative(separate(expression.inner)))]
+    return [products.among(every) for products in (Products.one(), *_negative(separate(expression.inner)))]
 
 
 def _or(separate: Separation, expression: Or) -> list[Products]:
@@ -236,49 +223,6 @@ def _where(separate: Separation, expression: Where) -> list[Products]:
     )
 
 
-def _one_hot(separate: Separation, expression: OneHot) -> list[Products]:
-    choice = expression.choice
-    if isinstance(choice, Cross):
-        each = separate(OneHot(choice.parts[0]))
-        for part in choice.parts[1:]:
-            each = separate.outer(each, separate(OneHot(part)), separate.scope.code(part).size)
-        return each
-    if isinstance(choice, Route):
-        return _route(separate, choice)
-    facts = separate.scope.facts(choice)
-    if isinstance(facts, Code) or not facts.flag:
-        raise separate.refusal(choice)
-    return [
-        products.into(np.array([value]))
-        for value, condition in enumerate((Not(choice), choice))
-        for products in separate(condition)
-    ]
-
-
-def _route(separate: Separation, route: Route) -> list[Products]:
-    """Ways that ask about the same attributes are counted by these together, those of one hand as one."""
-    alike: dict[tuple[int, ...], list[tuple[int, dict[int, int]]]] = {}
-    for code, values in route.ways():
-        alike.setdefault(tuple(sorted(values)), []).append((code, values))
-    each = []
-    for asked, ways in alike.items():
-        attributes = tuple(route.attributes[place] for place in asked)
-        if not attributes:
-            return [_one().into(np.array([ways[0][0]]))]
-        sizes = [separate.scope.code(attribute).size for attribute in attributes]
-        leads_to = np.full(math.prod(sizes), -1)
-        for code, values in ways:
-            leads_to[np.ravel_multi_index([values[place] for place in asked], sizes)] = code
-        for products in separate(OneHot(Cross(attributes))):
-            to = leads_to[products.places]
-            each.append(products.taken(to >= 0, to[to >= 0]))
-    return each
-
-
-def _one() -> Products:
-    return Products(np.zeros(1, np.intp), np.ones(1), {}, {})
-
-
 def _negative(each: list[Products]) -> list[Products]:
     return [Products(p.places, -p.weights, p.factors, p.at) for p in each]
 
@@ -290,11 +234,11 @@ RULES: dict[type[Node], Callable[[Separation, Any], list[Products]]] = {
     Dot: _dot,
     Outer: _outer,
     Gram: _gram,
-    Only: _only,
+    Only: only,
     And: _and,
     Not: _not,
     Or: _or,
     Where: _where,
-    OneHot: _one_hot,
+    OneHot: one_hot,
 }
-"""How each kind of expression over several hands is taken apart."""
+"""How each kind of expression over several hands is taken apart; others must follow from a public table."""
