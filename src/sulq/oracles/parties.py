@@ -182,7 +182,8 @@ class Parties:
         """How far off each answer would be at most, but for a chance of `beta` each. Nothing is spent.
 
         For estimates across parties, every person's value is taken for as large as there can be. None where
-        the error depends on the answer itself, as that of a mean does.
+        the error depends on the answer itself, as that of a mean does. Of three parties' products the answer
+        may have a wider bar than this, since people's own products go into it.
         """
         return self._asked(round_).errors(beta)
 

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sulq.queries.facts import Number
 MOST_NUMBERS = 2**20
 """The most numbers that a party is asked for in one round: a service answers twice as many by default."""
 MOST_A_PERSON = 16
-"""With so many buckets for each person hardly any two people meet, even where there is no noise."""
+"""With so many buckets for each person two factors lose little by people who meet, even without noise."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,9 @@ class SketchPlan:
 def best_buckets(products: Sequence[Sequence[Factor]], people: int, width: int = 1) -> int:
     """The number of buckets at which estimates vary least: a power of two.
 
-    Of k factors the variance is about T·Π(people·typical²/T + noise²); the numbers of buckets are compared by
-    the product of the deviations of all estimates, so that none is given up for another.
+    The numbers of buckets are compared by the product of the deviations of all estimates, so that none is
+    given up for another. Of three factors, whose error by people who meet is much larger, there may be as
+    many buckets as there can be.
 
     Args:
         products: the factors of each product.
@@ -110,7 +112,9 @@ def best_buckets(products: Sequence[Sequence[Factor]], people: int, width: int =
     >>> best_buckets([[factor, factor]], 100_000)
     4096
     """
-    most = min(MOST_BUCKETS, MOST_A_PERSON * people, MOST_NUMBERS // width)
+    most = min(MOST_BUCKETS, MOST_NUMBERS // width)
+    if all(len(factors) == 2 for factors in products):
+        most = min(most, MOST_A_PERSON * people)
     every = [2**power for power in range(FEWEST_BUCKETS.bit_length() - 1, MOST_BUCKETS.bit_length())]
     sizes = [size for size in every if size == FEWEST_BUCKETS or size <= most]
 
@@ -124,6 +128,9 @@ def best_buckets(products: Sequence[Sequence[Factor]], people: int, width: int =
 def deviation(factors: Sequence[Factor], people: int, buckets: int, worst: bool = False) -> float:
     """About one standard deviation of an estimate.
 
+    In each bucket every factor is the sum of its people and its noise. The variance of their product has a
+    part for each choice of factors of which the noise is taken.
+
     Args:
         factors: what is multiplied.
         people: how many people there are.
@@ -131,12 +138,35 @@ def deviation(factors: Sequence[Factor], people: int, buckets: int, worst: bool 
         worst: take every person's value for as large as there can be.
     """
     shared = in_common(factors, buckets)
-    met = [(each.largest if worst else each.typical) * math.sqrt(people / shared) for each in factors]
+    sizes = [each.largest if worst else each.typical for each in factors]
     # Where buckets are joined, their noises add up.
     noises = [each.noise * math.sqrt((each.buckets or buckets) / shared) for each in factors]
-    # With as many factors as products, what they have in common doubles the first part at most.
-    common = math.prod(met) if worst else 0.0
-    return math.sqrt(shared) * math.hypot(math.prod(map(math.hypot, met, noises)), common)
+    parts = []
+    for noisy in product((False, True), repeat=len(factors)):
+        taken = zip(noisy, noises, sizes, strict=True)
+        moment = _met(noisy.count(False), any(noisy), people / shared, worst)
+        parts.append(math.prod(noise if of_it else size for of_it, noise, size in taken) * math.sqrt(moment))
+    return math.sqrt(shared) * math.hypot(*parts)
+
+
+def _met(factors: int, noisy: bool, people: float, worst: bool) -> float:
+    """The mean square, in a bucket, of what people of size 1 make of some factors: at most, for three.
+
+    With noise these are central moments of a Poisson variable, a person's own products among them. Without
+    noise a person's own product is what is asked. Two people meet in six ways, of which each pair has the
+    sum: 36·n²/2/T. Three people, too: 36·n³/6/T².
+
+    Args:
+        factors: how many factors people make; noise makes the others.
+        noisy: whether there are others.
+        people: how many people are in a bucket, on average.
+        worst: whether two factors may have all in common, which doubles their part.
+    """
+    if factors < 2:
+        return people**factors
+    if noisy:
+        return people + 3 * people**2
+    return (2 if worst else 1) * people**2 if factors == 2 else 18 * people**2 + 6 * people**3
 
 
 def in_common(factors: Sequence[Factor], buckets: int) -> int:

@@ -30,10 +30,17 @@ signs ±1/√m do as well under Gaussian noise, for T times the work. Under Lapl
 much noise, because a person moves all T numbers instead of one.
 
 *Three factors.* Σₖ S_A[k]·S_B[k]·S_C[k] has mean (1 − 1/T)(1 − 2/T)·Σ aᵢbᵢcᵢ, because E Pⱼ = 0 leaves only
-products of one person with themselves. Its deviation is about 2.6·√n·σ²: it takes many people. Four factors
-would meet in pairs as well, and are refused. Of rare flags few buckets have a product, and products say
-little of how much they vary. So the deviation is at least what it is if one factor's buckets are dealt anew:
+products of one person with themselves. With λ = n/T people in a bucket, and values of size 1,
+
+    V ≤ T·(18λ² + 6λ³ + 3(λ + 3λ²)σ² + 3λσ⁴ + σ⁶):
+
+two people who meet, three who do, and noise beside two, one and none. With much noise the best of it is about
+9.6·n·σ⁴: it takes many people. Four factors would meet in pairs as well, and are refused. Of rare flags few
+buckets have a product, and products say little of how much they vary. So the deviation is at least what it is
+if one factor's buckets are dealt anew:
 for each factor, Σₖ (S_A[k]·S_B[k])²·Σₖ S_C[k]²/T is a variance that knows of meetings which did not happen.
+The products of one person with themselves are in the deviation, too, though no error comes of them: it is at
+least about √Σ(aᵢbᵢcᵢ)², however little noise there is.
 
 *What error bars leave out.* They hold where an error is made of many people's. If one identifier has most of
 the rows of each table, as placeholders have, and another one in each, then an estimate is off by the product

@@ -112,16 +112,19 @@ def plan_parties(
 
 
 def _needed(made: Callable[[int], Parties], asked: Round, within: float) -> int | None:
-    """The fewest people whose average is so exact: its error falls as they grow in number."""
+    """The fewest people whose average is so exact, up to a thousandth.
+
+    With more people its error falls; of three parties' products it grows again, once buckets are at most.
+    """
 
     def enough(people: int) -> bool:
         return made(people).plan(asked).deviation <= within * people
 
-    if not enough(MOST_PEOPLE):
+    sizes = (1 << power for power in range(MOST_PEOPLE.bit_length()))
+    high = next(filter(enough, sizes), None)
+    if high is None:
         return None
-    low, high = 0, 1
-    while not enough(high):
-        low, high = high, min(2 * high, MOST_PEOPLE)
+    low = high // 2
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
