@@ -139,7 +139,9 @@ def test_three_parties_products_have_no_bias() -> None:
     asked = sulq.Round([sulq.count(where=col("p") & col("q") & col("r"))], share=1)
     off = []
     for salt in range(runs(600, 60)):
-        together = sulq.parties([each.curator(epsilon=10) for each in hands], "id", salt=str(salt))
+        curators = [each.curator(epsilon=10) for each in hands]
+        # The buckets of so few people: with more, runs take long.
+        together = sulq.parties(curators, "id", people=40, salt=str(salt))
         [answer] = together.ask(asked)
         off.append((answer.value - np.logical_and.reduce(flags).sum()) / answer.deviation)
     assert abs(np.mean(off)) < 5.5 / np.sqrt(len(off))
