@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import sqlite3
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from sulq.errors import SulqError
 from sulq.serve.keys import Keys
 from sulq.serve.refusals import RefusedError
+from tests.effort import either
 
 
 def refusal(keys: Keys, secret: str) -> str:
@@ -55,6 +58,23 @@ def test_what_another_process_changes_holds_at_once(tmp_path: Path) -> None:
         number = serving.of(secret).id
         command.revoke(number)
         assert refusal(serving, secret) == "key_revoked"
+
+
+def test_a_service_and_a_command_may_make_the_file_at_the_same_time(tmp_path: Path) -> None:
+    many, tries = 4, either(10, 100)
+    together = threading.Barrier(many, timeout=20)
+
+    def make(number: int) -> None:
+        for place in range(tries):
+            together.wait()
+            with Keys(tmp_path / f"{place}.keys") as keys:
+                keys.add(f"ada{number}")
+
+    with ThreadPoolExecutor(many) as threads:
+        list(threads.map(make, range(many)))
+    for place in range(tries):
+        with Keys(tmp_path / f"{place}.keys") as keys:
+            assert len(keys.list()) == many
 
 
 def test_only_the_whole_secret_opens(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,14 @@ from sulq.errors import SulqError
 from sulq.survey import accepting
 from sulq.survey.asking import items_of
 from sulq.survey.collector import Collector
-from sulq.survey.database import LOGGED, CommitLostError, PostgresDatabase
+from sulq.survey.database import LOGGED, CommitLostError, PostgresDatabase, database_at
 from sulq.survey.file import SurveyFile
 from sulq.survey.intake import Intake
 from sulq.survey.kept import Sent, token_hash
 from sulq.survey.reading import read_survey
 from sulq.survey.respondents import Respondents
 from sulq.survey.server import CollectorProcesses, Listening
-from tests.effort import long
+from tests.effort import either, long
 from tests.postgres import PostgresServer
 from tests.survey.surveys import EVERY_KIND, people, sent_by, survey
 
@@ -224,6 +225,45 @@ def test_one_copy_of_the_files_does_not_tell_in_which_order_people_were_counted(
         assert set(re.findall(rb"\[(?:1|2|3|4)\]", file.read_bytes())) <= {b"[3]", b"[4]"}
         hashes = [token.encode() for (token,) in collector._database.all("SELECT hash FROM used")]
         assert all(each in file.read_bytes() for each in hashes)
+
+
+def test_the_log_is_emptied_once_nobody_reads_it_any_more(tmp_path: Path) -> None:
+    """Nobody hears that a report was not kept meanwhile."""
+    with Collector(survey(tmp_path)) as collector, closing(reader(tmp_path)) as reading:
+        [asked] = items_of(collector.survey)
+        log = tmp_path / "bribes.reports-wal"
+        assert sent_by(collector, asked, [1]) == ["accepted"]
+        reading.execute("BEGIN")
+        reading.execute("SELECT * FROM tallies").fetchall()
+        assert sent_by(collector, asked, [1, 0]) == ["accepted"] * 2
+        time.sleep(2 * LOGGED)
+        assert log.stat().st_size > 0
+        reading.execute("COMMIT")
+        until = time.monotonic() + 60 * LOGGED
+        while log.stat().st_size and time.monotonic() < until:
+            time.sleep(0.05)
+        assert log.stat().st_size == 0
+
+
+def reader(folder: Path) -> sqlite3.Connection:
+    return sqlite3.connect(folder / "bribes.reports", isolation_level=None)
+
+
+def test_collectors_that_make_a_file_at_the_same_time_do_not_refuse_each_other(tmp_path: Path) -> None:
+    """As a server and a learner that are started together."""
+    many, tries = 4, either(25, 250)
+    together = threading.Barrier(many, timeout=20)
+
+    def make(number: int) -> None:
+        for place in range(tries):
+            together.wait()
+            database = database_at(str(tmp_path / f"{place}.reports"))
+            with database.transaction(write=True):
+                database.run("CREATE TABLE IF NOT EXISTS t (x)")
+            database.close()
+
+    with ThreadPoolExecutor(many) as threads:
+        list(threads.map(make, range(many)))
 
 
 def test_a_database_of_somebody_else_is_not_touched(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from sulq.survey.server import CollectorServer
 from tests.effort import either, long
 from tests.survey.surveys import HERE, people, survey
 
+PATIENCE = 300.0
+"""Seconds that a learner waits for people, so that what keeps them away is seen."""
 CENSUS: dict[str, Any] = {
     "married": {"kind": "yes-no", "text": "Are you married?"},
     "schooling": {"kind": "one-of", "text": "Schooling?", "choices": ["school", "college", "doctor"]},
@@ -70,7 +72,8 @@ def answering(made: SurveyFile, crowd: Respondents, restarts: bool = False) -> I
     finally:
         done.set()
         thread.join()
-    assert not failures
+        if failures:
+            raise failures[0]
 
 
 def learner_survey(folder: Path, rows: int, **about: Any) -> SurveyFile:
@@ -87,7 +90,7 @@ def test_a_tree_is_learned_over_the_wire_and_the_collector_may_be_restarted(tmp_
         links = inviting.invite(rows)
     crowd = Respondents("http://127.0.0.1", everybody, made.epsilon, links, gathered=500)
     learner = sulq.ID3("rich", features=["married", "schooling"], depth=2)
-    oracle = collected(made)
+    oracle = collected(made, wait=PATIENCE)
     with answering(made, crowd, restarts=True):
         tree = learner.learn(oracle)
     exact = learner.learn(everybody.exact())
@@ -115,7 +118,7 @@ def test_answers_are_within_their_error_bars_and_equal_those_of_a_crowd_in_law(t
         [sulq.mean("rich"), sulq.count(by="schooling"), sulq.mean("age"), sulq.count(by=["married", "rich"])],
         share="9/10",
     )
-    oracle, crowd = collected(made), everybody.crowd(made.epsilon)
+    oracle, crowd = collected(made, wait=PATIENCE), everybody.crowd(made.epsilon)
     with answering(made, Respondents("http://127.0.0.1", everybody, made.epsilon, gathered=500)):
         answers = oracle.ask(round_)
     assert oracle.questionnaire(round_) == crowd.questionnaire(round_)
@@ -139,7 +142,7 @@ def test_a_learner_that_is_run_again_is_given_its_answers_and_nobody_is_asked(tm
         collected(made, wait=0).ask(round_, "study")
     crowd = Respondents("http://127.0.0.1", census(made, 200), made.epsilon, gathered=50)
     with answering(made, crowd):
-        [answer] = collected(made).ask(round_, "study")
+        [answer] = collected(made, wait=PATIENCE).ask(round_, "study")
     again = collected(made, wait=0)
     assert again.ask(round_, "study")[0].value == answer.value
     assert (again.left, crowd.left) == (100, 100)
@@ -292,7 +295,7 @@ def test_a_masked_parity_is_learned_over_the_wire(tmp_path: Path) -> None:
     assert isinstance(people_, TableSource)
     learner = sulq.theory.MaskedParity(share=1, bits=["x0", "x1", "x2", "x3"])
     with answering(made, Respondents("http://127.0.0.1", people_, made.epsilon, gathered=500)):
-        rule = learner.learn(collected(made))
+        rule = learner.learn(collected(made, wait=PATIENCE))
     assert rule.describe() == learner.learn(people_.exact()).describe()
 
 
@@ -310,4 +313,4 @@ def test_every_learner_learns_over_the_wire(tmp_path: Path, learner: str) -> Non
         "pairs": sulq.Pairs(["married", "schooling", "rich"]),
     }
     with answering(made, Respondents("http://127.0.0.1", everybody, made.epsilon, gathered=500)):
-        assert learners[learner].learn(collected(made)) is not None
+        assert learners[learner].learn(collected(made, wait=PATIENCE)) is not None

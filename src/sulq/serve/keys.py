@@ -25,6 +25,7 @@ APPLICATION = int.from_bytes(b"sulk", "big")
 PREFIX = "sulq"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 PATIENCE = 10  # seconds
+KNOWN = "SELECT application_id, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_application_id"
 NOBODY = digest("nobody's key")
 TABLE = """CREATE TABLE IF NOT EXISTS keys (
     id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, scope TEXT NOT NULL, datasets TEXT,
@@ -97,15 +98,15 @@ class Keys:
         self.path = Path(path)
         self._lock = threading.Lock()
         try:
-            new = not self.path.exists()
-            if new:
+            if not self.path.exists():
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             self._connection = sqlite3.connect(
                 self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-            with closing(self._connection.execute("PRAGMA application_id")) as answer:
-                [known] = answer.fetchone()
-            if new or (known == 0 and self.path.stat().st_size == 0):
+            # One statement, so that a file which another process makes at this moment is not mistaken.
+            with closing(self._connection.execute(KNOWN)) as answer:
+                known, tables = answer.fetchone()
+            if known == 0 and not tables:
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 known = APPLICATION
             if known != APPLICATION:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 APPLICATION = 0x53515359  # "SQSY"
+KNOWN = "SELECT application_id, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_application_id"
 LOCK = f"SELECT pg_advisory_xact_lock({APPLICATION})"
 """In Postgres one process writes at a time, as in SQLite."""
 PATIENCE = 60.0
@@ -91,8 +92,9 @@ class SurveyDatabase(ABC):
 class SqliteDatabase(SurveyDatabase):
     """A SQLite file. A commit is on the disk when it is done; others may read meanwhile.
 
-    The log of commits is emptied within half a second, and what is overwritten is gone. Otherwise one copy of
-    the log would show for many people which report came with which link.
+    The log of commits is emptied within half a second, or once nobody reads it any more, and what is
+    overwritten is gone. Otherwise one copy of the log would show for many people which report came with which
+    link.
 
     Args:
         path: the file; it is made if it is not there, and only its owner may read it.
@@ -108,22 +110,21 @@ class SqliteDatabase(SurveyDatabase):
             self._connection = sqlite3.connect(
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=256
             )
-            [(known,)] = self._connection.execute("PRAGMA application_id").fetchall()
-            tables = self._connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+            # One statement, so that a file which another process makes at this moment is not mistaken.
+            [(known, tables)] = self._patiently(KNOWN)
             if known not in (0, APPLICATION) or (tables and known == 0):
                 raise SulqError(f"{path} is not what a collector keeps: name another file as store")
             for setting in SETTINGS:
-                self._set(setting)
+                self._patiently(f"PRAGMA {setting}")
         except (OSError, sqlite3.Error) as error:
             raise SulqError(f"cannot keep a survey in {path}: {error}") from None
 
-    def _set(self, setting: str) -> None:
-        """A setting; SQLite does not wait by itself if another process has just begun the same file."""
+    def _patiently(self, statement: str) -> list[tuple[Any, ...]]:
+        """What a statement returns; SQLite does not always wait if another process begins the same file."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                self._connection.execute(f"PRAGMA {setting}")
-                return
+                return self._connection.execute(statement).fetchall()
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
@@ -159,25 +160,35 @@ class SqliteDatabase(SurveyDatabase):
         except BaseException:
             self._undo()
             raise
-        if time.monotonic() - self._emptied >= LOGGED:
-            self._empty()
-        elif self._later is None:
-            self._later = threading.Timer(LOGGED, self._empty_later)
-            self._later.daemon = True
-            self._later.start()
+        if self._later is None and (time.monotonic() - self._emptied < LOGGED or not self._empty()):
+            self._empty_soon()
 
-    def _empty(self) -> None:
-        """Empty the log. Who reads right now keeps it in use: then the next commit empties it."""
+    def _empty(self) -> bool:
+        """Empty the log, unless somebody reads it right now; whether it was done.
+
+        What is committed stays so, whatever happens here: nobody is told that it was not kept.
+        """
         self._connection.execute("PRAGMA busy_timeout = 0")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        try:
+            [(busy, _, _)] = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.OperationalError:
+            busy = True
         self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
         self._emptied = time.monotonic()
+        return not busy
+
+    def _empty_soon(self) -> None:
+        self._later = threading.Timer(LOGGED, self._empty_later)
+        self._later.daemon = True
+        self._later.start()
 
     def _empty_later(self) -> None:
         with self._turns:
-            if self._later is not None:  # or else it was closed meanwhile
-                self._later = None
-                self._empty()
+            if self._later is None:  # it was closed meanwhile
+                return
+            self._later = None
+            if not self._empty():
+                self._empty_soon()
 
     def _undo(self) -> None:
         if self._connection.in_transaction:
