@@ -21,6 +21,7 @@ T = TypeVar("T")
 LONGEST = 2**26
 """How many letters of JSON are read at once, at most."""
 LONGEST_LINE = 500
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def canonical(value: Any) -> str:
@@ -29,7 +30,7 @@ def canonical(value: Any) -> str:
     >>> canonical({"b": 1, "a": [True, None]})
     '{"a":[true,null],"b":1}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest(text: str) -> str:

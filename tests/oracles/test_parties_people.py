@@ -191,7 +191,7 @@ def test_a_learner_that_failed_anywhere_goes_on_where_it_stopped(
         hands = [
             table({"id": range(400), name: [True, False] * 200}, {name: sulq.Boolean()}) for name in "ab"
         ]
-        asked = sulq.parties([hand.curator(epsilon=50) for hand in hands], "id", about=about)
+        asked = sulq.parties([hand.curator(epsilon=500) for hand in hands], "id", about=about)
         left = [failing]
 
         def failing_once(self: Curator, *args: Any, left: list[int] = left, **settings: Any) -> Any:

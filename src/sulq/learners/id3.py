@@ -31,7 +31,7 @@ from sulq.queries.attributes import (
 )
 from sulq.queries.codes import Bins
 from sulq.queries.edges import near_zero
-from sulq.queries.expressions import Column, Constant
+from sulq.queries.expressions import Constant, col
 from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.query import count
@@ -142,6 +142,8 @@ class ID3(Learner[Tree]):
 
     def least_share(self, schema: Schema) -> Fraction | None:
         """Of the paper's box, in which all queries get the same."""
+        if self.gamma is None and self.within is None:
+            return None
         draft = Draft(scope_of(schema), self.questions(schema))
         gamma = self._gamma(schema, draft)
         return None if gamma is None else self._box(schema, draft, gamma).price(len(draft.questions))
@@ -199,7 +201,7 @@ class ID3(Learner[Tree]):
         return self.split or ("binary" if numbers and self.pick == "choose" else "multiway")
 
     def _about(self, name: str, kind: Kind, way: str) -> list[Node]:
-        column = Column(name)
+        column = col(name)
         if isinstance(kind, Boolean):
             return [column]
         if isinstance(kind, Category):

@@ -33,6 +33,8 @@ from fractions import Fraction
 
 BITS = 44
 """Results are kept to so many significant bits, rounded up."""
+FLAT = 1 / 16
+"""Below this ε²/8 is too large by a factor of less than 1.0001, and the formula for floats would cancel."""
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
@@ -41,8 +43,7 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
     >>> float(rho_of_pure(Fraction(1))), float(rho_of_pure(Fraction(10)))
     (0.46211715726..., 9.99909204262...)
     """
-    e = float(epsilon)
-    return min(epsilon**2 / 2, _up(e * math.tanh(e / 2) * (1 + 2**-48)))
+    return min(epsilon**2 / 2, _up(_of_pure(float(epsilon)) * (1 + 2**-48)))
 
 
 def rho_of_exponential(epsilon: Fraction) -> Fraction:
@@ -52,10 +53,9 @@ def rho_of_exponential(epsilon: Fraction) -> Fraction:
     (0.123301..., 6.697823...)
     """
     e = float(epsilon)
-    if e < 1 / 16:  # here ε²/8 is too large by a factor of less than 1.0001, and floats would cancel
+    if e < FLAT:
         return epsilon**2 / 8
-    u = e / -math.expm1(-e)
-    return min(epsilon**2 / 8, _up(u - 1 - math.log(u) + (1 + u) * 2**-48))
+    return min(epsilon**2 / 8, _up(_of_exponential(e) + (1 + _mean(e)) * 2**-48))
 
 
 def epsilon_of_pure(rho: Fraction) -> Fraction:
@@ -64,7 +64,7 @@ def epsilon_of_pure(rho: Fraction) -> Fraction:
     >>> float(epsilon_of_pure(Fraction(1, 2)))
     1.04362...
     """
-    return _largest(rho_of_pure, rho, 2)
+    return _largest(_of_pure, rho_of_pure, rho, 2)
 
 
 def epsilon_of_exponential(rho: Fraction) -> Fraction:
@@ -73,18 +73,34 @@ def epsilon_of_exponential(rho: Fraction) -> Fraction:
     >>> float(epsilon_of_exponential(Fraction(1, 8)))
     1.00695...
     """
-    return _largest(rho_of_exponential, rho, 8)
+    return _largest(_of_exponential, rho_of_exponential, rho, 8)
 
 
-def _largest(cost: Callable[[Fraction], Fraction], rho: Fraction, square: int) -> Fraction:
-    """By bisection from √(square·ρ) on, with which the mechanism costs at most this ρ for certain."""
-    low = math.sqrt(square * rho) * (1 - 2**-40)
+def _of_pure(e: float) -> float:
+    return e * math.tanh(e / 2)
+
+
+def _of_exponential(e: float) -> float:
+    return e * e / 8 if e < FLAT else _mean(e) - 1 - math.log(_mean(e))
+
+
+def _mean(e: float) -> float:
+    return e / -math.expm1(-e)
+
+
+def _largest(
+    near: Callable[[float], float], cost: Callable[[Fraction], Fraction], rho: Fraction, square: int
+) -> Fraction:
+    """By bisection from √(square·ρ) on; what is found costs at most this ρ for certain."""
+    low, most = math.sqrt(square * rho) * (1 - 2**-40), float(rho)
     high = 2 * low
-    while cost(Fraction(high)) <= rho:
+    while near(high) <= most:
         low, high = high, 2 * high
     for _ in range(36):
         middle = (low + high) / 2
-        low, high = (middle, high) if cost(Fraction(middle)) <= rho else (low, middle)
+        low, high = (middle, high) if near(middle) <= most else (low, middle)
+    while cost(Fraction(low)) > rho:
+        low *= 1 - 2**-40
     return Fraction(low)
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -169,6 +169,12 @@ def col(name: str) -> Column:
     >>> (col("age") >= 65).form["relation"]
     '>='
     """
+    return _column(name) if isinstance(name, str) else Column(name)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _column(name: str) -> Column:
+    """A column that many ask for: what follows from its name is worked out once."""
     return Column(name)
 
 

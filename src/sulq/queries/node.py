@@ -54,6 +54,7 @@ class Node(ABC):
 
     wire: ClassVar[str]
     """What a form calls this kind of expression. It never changes, whatever the class is called."""
+    __match_args__: ClassVar[tuple[str, ...]]
     depth = 1
     """How many expressions lie inside each other, this one included."""
 
@@ -146,8 +147,7 @@ class Node(ABC):
     @cached_property
     def form(self) -> dict[str, Any]:
         """The expression as plain data; `sulq.queries.reading.parse` reads it back."""
-        operands = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
-        return {"node": self.wire} | operands
+        return {"node": self.wire} | {name: _plain(getattr(self, name)) for name in self.__match_args__}
 
     @cached_property
     def key(self) -> str:
