@@ -170,6 +170,22 @@ def numbers_of(round_: Round, schema: Schema) -> int:
     return sum(scope.number(part).width for part in parts if moves(scope, part, 1, "replace"))
 
 
+def least_of(rounds: Iterable[Round]) -> Fraction:
+    """The least part of the budget that a question of some rounds gets, if each round is divided equally.
+
+    Args:
+        rounds: rounds by shares.
+
+    >>> import sulq
+    >>> mean = sulq.mean("cost", where=sulq.col("sick"))
+    >>> least_of([Round([sulq.count(), mean], share=0.3), Round([sulq.count()], share=0.5)])
+    Fraction(1, 10)
+    """
+    return min(
+        (each.share or Fraction(0)) / sum(len(query.parts) for query in each.queries) for each in rounds
+    )
+
+
 @dataclass(frozen=True)
 class Ahead:
     """What a run may still cost, as far as that is known before its next round.
