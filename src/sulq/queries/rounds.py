@@ -198,6 +198,7 @@ class Ahead:
         numbers: how many numbers that round and all after it ask for, at most; None if that is not known.
         least: the least share of the budget that a question of these rounds gets; None if that is not known.
         columns: columns that rounds after it may look at, as far as that is known: others may hold them.
+        hands: in how many hands the columns are, at most, that one question of these rounds looks at.
     """
 
     share: Fraction | None = None
@@ -206,6 +207,7 @@ class Ahead:
     numbers: int | None = None
     least: Fraction | None = None
     columns: frozenset[str] = frozenset()
+    hands: int = 1
 
 
 NOTHING_AHEAD = Ahead()
