@@ -267,3 +267,12 @@ def test_a_model_that_knows_where_a_number_is_says_so_and_keeps_to_it() -> None:
             text = sulq.hypotheses.AdditiveModel(schema, None, sulq.col(label), (0.25,), (), within).to_json()
             with pytest.raises(sulq.QueryError, match=f"the values of column '{label}' are not between"):
                 sulq.Hypothesis.from_json(text)
+
+
+def test_pairs_are_asked_for_where_a_survey_puts_each_to_somebody() -> None:
+    """1500 people are enough for 21 questions at first, and too few for one of 190 pairs each."""
+    rng = np.random.default_rng(0)
+    rows = {f"x{place}": rng.random(1500) < 0.5 for place in range(20)}
+    sample = sulq.open(rows | {"y": rows["x0"]}, {name: sulq.Boolean() for name in [*rows, "y"]}).sample()
+    model = sulq.Additive("y").learn(sample)
+    assert len(model.effects) == 20 and sample.left < 1500

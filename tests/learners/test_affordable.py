@@ -89,12 +89,24 @@ def test_a_crowd_is_not_asked_for_half_a_run(learner: Learner[Any]) -> None:
     [
         (sulq.ID3("y", pick="counts", gamma="0.01", depth=2), 24),
         (sulq.KMeans(2, ["x0", "x1"]), 27),
+        (sulq.Perceptron("y"), 40),
+        (sulq.Perceptron("y", iterations=30), 64),
+        (sulq.Additive("y"), 54),
+        (sulq.Regressor(2 * col("y"), ["x0", "x1"]), 63),
+        (sulq.CrossValidate(sulq.Perceptron("y", iterations=30), folds=2), 158),
+        (sulq.Holdout(sulq.Perceptron("y", iterations=30)), 79),
+        (sulq.Holdout(sulq.ID3("y", pick="counts", gamma="0.01", depth=1)), 25),
     ],
 )
 def test_nobody_is_asked_where_later_questions_would_be_put_to_nobody(
     learner: Learner[Any], least: int, door: Callable[[sulq.Source], Any]
 ) -> None:
-    """A tree of two levels on 5 attributes asks 2 + 10, 2 + 8 and 2 questions; a step of k-means gets 3/20."""
+    """A tree of two levels on 5 attributes asks 2 + 10, 2 + 8 and 2 questions; a step of k-means gets 3/20.
+
+    How many corrections of a halfspace there are, noise decides: 15 at most after the first, for 4/5 of what
+    a look leaves. A model of a number asks 7 questions for 3/20 of what two looks leave.
+    A fold's model gets 2/5 of the people in 2 folds, one that is held out for 4/5, and the last round 1/5.
+    """
     columns = {f"x{i}": RNG.random(least) < 0.5 for i in range(5)}
     rows: dict[str, Any] = columns | {"y": columns["x0"]}
     kinds = {name: sulq.Boolean() for name in rows}

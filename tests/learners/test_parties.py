@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,31 @@ def test_a_deeper_tree_counts_products_of_three_parties() -> None:
     exact = sulq.parties([each.exact() for each in hands(*HANDS)], "id")
     tree = sulq.ID3("sick", ["a", "b"], pick="counts", depth=2).learn(exact)
     assert error(tree, "sick") < 0.2
+
+
+@pytest.mark.parametrize("gamma", [None, "0.05"])
+def test_a_tree_that_may_count_products_of_four_parties_is_refused_before_anybody_is_asked(
+    gamma: str | None,
+) -> None:
+    """A label here, and a question for each of the other three; two of them lead to products of three."""
+    asked = together(("sick", "x"), ("a",), ("b",), ("old",), epsilon=20)
+    tree = sulq.ID3("sick", ["a", "b", "old"], pick="counts", gamma=gamma)
+    with pytest.raises(sulq.QueryError, match=r"products of 4 parties' columns .* at most 3"):
+        tree.learn(asked)
+    assert set(asked.spent.values()) == {0}
+    assert replace(tree, depth=2).learn(asked).describe()
+    near = sulq.ID3("sick", ["x", "a", "b"], pick="counts", gamma=gamma, depth=3)
+    assert near.most_hands(asked.schema) == 3
+
+
+def test_a_party_that_a_tree_asks_later_is_to_have_its_share() -> None:
+    """The paper's tree asks about the label alone at first."""
+    asked = together(*HANDS[1:], epsilon=20)
+    asked.ask(sulq.Round([sulq.count(where="sick")], share="1/2"))
+    before = asked.spent
+    with pytest.raises(sulq.BudgetError, match="party 2"):
+        sulq.ID3("b", ["sick"], pick="counts", gamma="0.05").learn(asked)
+    assert asked.spent == before
 
 
 def test_a_conjunction_over_two_parties() -> None:

@@ -20,12 +20,12 @@ from sulq.hypotheses.target import Target
 from sulq.learners.attributes_in_bins import Attribute, attributes
 from sulq.learners.learner import Learner
 from sulq.learners.response import ClassResponse, FirstLook, NumberResponse, Response
-from sulq.learners.whereabouts import LOOK, Whereabouts, average, sought, spread_of
+from sulq.learners.whereabouts import AGAIN, LOOK, Whereabouts, average, sought, spread_of
 from sulq.numbers import Numeric, rational, whole
 from sulq.queries.attributes import Edges, attribute, check_in_one_hand
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round, numbers_of
+from sulq.queries.rounds import Round, least_of, numbers_of
 from sulq.schema import Schema
 from sulq.talk.answers import Answer
 from sulq.talk.oracle import Rounds
@@ -121,6 +121,17 @@ class Additive(Learner[AdditiveModel]):
         times = OFTEN if self.refinements is None else self.refinements
         refined = times * response.target.width * sum(each.size for each in fine)
         return refined + pairs + sum(numbers_of(round_, schema) for round_ in rounds)
+
+    def least_share(self, schema: Schema) -> Fraction:
+        """A question of the first round, or of a refinement; pairs are asked for where there is enough."""
+        response, share = self._response(schema), rational("share", self.share, most=1)
+        fine = attributes(schema, response.target.label, self.features, self.bins)
+        if response.target.classes is None:
+            share *= 1 - LOOK - AGAIN
+        first = least_of([Round(response.questions(fine), COUNTS)])
+        times = OFTEN if self.refinements is None else self.refinements
+        refined = (1 - COUNTS - PAIRS) / max(1, times * len(fine))
+        return share * min(first, refined)
 
     def _response(self, schema: Schema) -> Response:
         target = Target(schema, attribute(schema, self.label))
@@ -256,7 +267,8 @@ def worth_pairing(look: FirstLook, answer: Answer) -> bool:
     grows = (many - 1) / 2 * float(COUNTS / PAIRS)
     noise = look.off * grows ** float(answer.law.power)
     cells = float(np.median(look.layout.sizes)) ** 1.5
-    return bool(noise * 2 * cells < DROWNED * look.rows)
+    # One person's word is off by half of all rows: where noise is less, a survey asks somebody of each pair.
+    return bool(noise * 2 * max(cells, DROWNED) < DROWNED * look.rows)
 
 
 def _rows(table: Floats) -> tuple[tuple[float, ...], ...]:

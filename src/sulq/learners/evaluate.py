@@ -27,6 +27,8 @@ from sulq.schema import Schema
 from sulq.talk.oracle import Rounds
 
 BINS = 10
+MOST_QUESTIONS = 5
+"""A number is judged by so many sums, a class by fewer."""
 STEP = 2.0**-GRID_BITS
 """Likelihoods are multiples of this."""
 MEANS_WEIGHT = Fraction(1, 4)

@@ -28,6 +28,8 @@ from sulq.queries.attributes import (
     column_names,
     edge_numbers,
     features_beside,
+    hands_of,
+    looked_at,
 )
 from sulq.queries.codes import Bins
 from sulq.queries.edges import near_zero
@@ -147,6 +149,20 @@ class ID3(Learner[Tree]):
         draft = Draft(scope_of(schema), self.questions(schema))
         gamma = self._gamma(schema, draft)
         return None if gamma is None else self._box(schema, draft, gamma).price(len(draft.questions))
+
+    def later_columns(self, schema: Schema) -> frozenset[str]:
+        """All: the paper's box asks about the label alone at first."""
+        return frozenset(self._features(schema)) | looked_at(self._label(schema))
+
+    def most_hands(self, schema: Schema) -> int:
+        """The label's hands, and one more for each question that leads to an end where labels are counted."""
+        if self.pick != "counts":
+            return 1
+        draft, label = Draft(scope_of(schema), self.questions(schema)), self._label(schema)
+        gamma, of_label = self._gamma(schema, draft), hands_of(schema, label)
+        levels = len(self._levels(schema, draft).turns)
+        depth = levels if gamma is None else self._box(schema, draft, gamma).depth
+        return len(of_label) + min(depth, len(hands_of(schema, *draft.questions) - of_label))
 
     def _gamma(self, schema: Schema, draft: Draft) -> float | None:
         """γ of the paper's box; None where the tree grows otherwise."""

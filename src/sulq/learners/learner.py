@@ -95,6 +95,17 @@ class Learner(ABC, Generic[H]):
         """
         return frozenset()
 
+    def most_hands(self, schema: Schema) -> int:
+        """In how many hands the columns are, at most, that one question of a later round looks at.
+
+        It is stated where later rounds look at more of them than the first, so that whoever holds them can
+        refuse beforehand.
+
+        Args:
+            schema: what is public about the columns.
+        """
+        return 1
+
     def learn(self, oracle: Oracle, run: str = "main") -> H:
         """What the oracle's answers teach.
 
@@ -164,13 +175,13 @@ class Learner(ABC, Generic[H]):
         left = None if self.stake is None else self.stake + share
         later = self.later(schema)
         numbers, least = None if share else self.most_numbers(schema), self.least_share(schema)
-        columns = self.later_columns(schema)
+        columns, hands = self.later_columns(schema), self.most_hands(schema)
         affordable, number, promised = False, 0, dict[str, None]()
         try:
             round_ = next(rounds)
             while True:
                 if not affordable:
-                    ahead = Ahead(left, tuple(later[number:]), reserve, numbers, least, columns)
+                    ahead = Ahead(left, tuple(later[number:]), reserve, numbers, least, columns, hands)
                     affordable = yield RunStep(round_, ahead)
                 if not affordable:  # or else nobody asks again what is ahead
                     if left is not None:

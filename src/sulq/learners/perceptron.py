@@ -37,7 +37,7 @@ from sulq.queries.cases import where
 from sulq.queries.expressions import Column
 from sulq.queries.node import Node
 from sulq.queries.query import Query, count, total
-from sulq.queries.rounds import Round, numbers_of
+from sulq.queries.rounds import Round, least_of, numbers_of
 from sulq.queries.scope import scope_of
 from sulq.schema import Schema
 from sulq.talk.answers import BETA, Answer
@@ -120,7 +120,7 @@ class Perceptron(Learner[Halfspace]):
         if not self._looks:
             return (yield from self._corrected(schema, sides, names, points, share, None))
         bins = histograms(schema, names)
-        part = share * (LOOK if bins else LABELS)
+        part = share * _part(bins)
         classes, rows, *counts = yield Round(_first_look(sides.label, bins), part)
         look = looked_at_first(rows, counts or [classes])
         if look.rows < HOPELESS * look.off:
@@ -142,6 +142,17 @@ class Perceptron(Learner[Halfspace]):
             return (self.iterations or PRINTED) * (1 + width)
         look = Round(_first_look(label, histograms(schema, names)))
         return numbers_of(look, schema) + (self.iterations or 1 + MOST) * (1 + width)
+
+    def least_share(self, schema: Schema) -> Fraction:
+        """Half of a correction, of which there may be the most; or a question of the first look."""
+        label, share = sides_of(schema, self.label).label, rational("share", self.share, most=1)
+        names = self._features(schema, label)
+        if not self._looks:
+            return share / (self.iterations or PRINTED) / 2
+        bins = histograms(schema, names)
+        part = _part(bins)
+        each = 1 / Fraction(self.iterations) if self.iterations else min(FIRST, (1 - FIRST) / MOST)
+        return share * min(least_of([Round(_first_look(label, bins), part)]), (1 - part) * each / 2)
 
     def _corrected(
         self,
@@ -231,6 +242,11 @@ class Perceptron(Learner[Halfspace]):
         if self.keep == "best" and len(mistaken) > 1:
             place = 1 + int(np.argmin(mistaken[1:]))
         return w[place], place
+
+
+def _part(bins: Mapping[str, Attribute]) -> Fraction:
+    """The part of the budget for a first look."""
+    return LOOK if bins else LABELS
 
 
 def _first_look(label: Node, bins: Mapping[str, Attribute]) -> list[Query]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from sulq.errors import QueryError
 from sulq.hypotheses.additive import AdditiveModel
@@ -63,6 +64,10 @@ class Regressor(Learner[AdditiveModel]):
     def most_numbers(self, schema: Schema) -> int:
         """As many as the additive model asks for."""
         return self._additive.most_numbers(schema)
+
+    def least_share(self, schema: Schema) -> Fraction:
+        """That of the additive model."""
+        return self._additive.least_share(schema)
 
     @property
     def _additive(self) -> Additive:

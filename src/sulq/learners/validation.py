@@ -9,7 +9,7 @@ from typing import Any
 from sulq.errors import QueryError
 from sulq.hypotheses.evaluation import Evaluation
 from sulq.hypotheses.verdict import Verdict, told_apart, verdict
-from sulq.learners.evaluate import BINS, Comparison, Evaluate
+from sulq.learners.evaluate import BINS, MOST_QUESTIONS, Comparison, Evaluate
 from sulq.learners.folded import Dealt, public_fold, restricted
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational, whole
@@ -87,6 +87,12 @@ class CrossValidate(Learner[Evaluation]):
             models.append((yield from restricted(rounds, others, self.cost_of_learning, name)))
         compared = [verdict(model, label, schema) for model in models]
         return (yield from self._evaluated(schema, dealt, compared))
+
+    def least_share(self, schema: Schema) -> Fraction:
+        """That of a model, of what a model may cost; or a question of the last round."""
+        told_apart(self._label(), schema)
+        last, least = self.cost_of_evaluation / MOST_QUESTIONS, self.learner.least_share(schema)
+        return last if least is None else min(last, self.cost_of_learning * least)
 
     def _evaluated(self, schema: Schema, dealt: Dealt, compared: list[Verdict]) -> Rounds[Evaluation]:
         about = Comparison(schema, together(dealt, compared), None, self.bins)

@@ -18,7 +18,7 @@ from sulq.oracles.parties_round import Group, PartiesRound
 from sulq.oracles.party import Party, promised_together, warn_of_sizes
 from sulq.oracles.published import Published, read_sketches, sketches_form
 from sulq.oracles.remote import Remote
-from sulq.oracles.sketches import MOST_FACTORS
+from sulq.oracles.sketches import MOST_FACTORS, check_factors
 from sulq.queries.expressions import named
 from sulq.queries.missing import without_missing
 from sulq.queries.node import Node
@@ -198,6 +198,7 @@ class Parties:
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
+        check_factors(ahead.hands)
         if self.about == "each":
             warn_of_sizes(self.members)
         asked = self._asked(round_)

@@ -16,7 +16,7 @@ from sulq.oracles.parties_answers import Key, across, factor_key
 from sulq.oracles.parties_plan import Factor, SketchPlan, best_buckets, deviation, in_common
 from sulq.oracles.party import Party
 from sulq.oracles.published import Published, PublishedSketch
-from sulq.oracles.sketches import FEWEST_BUCKETS, MOST_FACTORS, Sketch, SketchEstimate, estimated
+from sulq.oracles.sketches import FEWEST_BUCKETS, Sketch, SketchEstimate, check_factors, estimated
 from sulq.queries.buckets import Bucket
 from sulq.queries.choose import Choice
 from sulq.queries.factored import Products
@@ -119,11 +119,7 @@ class PartiesRound:
         parts = self.across[place] = [self.group.products(part) for part in query.parts]
         for products in (each for part in parts for each in part):
             hands = sorted(products.factors)
-            if len(hands) > MOST_FACTORS:
-                raise QueryError(
-                    f"products of {len(hands)} parties' columns are asked for: those of at most "
-                    f"{MOST_FACTORS} parties can be estimated"
-                )
+            check_factors(len(hands))
             for hand in hands or [0]:
                 node = products.factors.get(hand)
                 if len(hands) > 1 and node is not None:

@@ -56,6 +56,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.errors import QueryError
 from sulq.queries.factored import Products
 
 Floats = NDArray[np.float64]
@@ -106,6 +107,19 @@ class SketchEstimate:
     values: Floats
     deviations: Floats
     degrees: int
+
+
+def check_factors(many: int) -> None:
+    """Refuse products of more factors than can be estimated.
+
+    Args:
+        many: of how many parties' columns.
+    """
+    if many > MOST_FACTORS:
+        raise QueryError(
+            f"products of {many} parties' columns are asked for, and those of at most {MOST_FACTORS} parties "
+            "can be estimated: name fewer columns, or for a tree less depth"
+        )
 
 
 def estimated(products: Products, sketches: Sequence[Sketch]) -> SketchEstimate:

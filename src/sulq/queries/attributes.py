@@ -259,6 +259,17 @@ def in_one_hand(schema: Schema, *expressions: Node) -> bool:
     return schema.in_one_hand(names)
 
 
+def hands_of(schema: Schema, *expressions: Node) -> set[tuple[str, ...]]:
+    """The hands whose columns expressions look at.
+
+    Args:
+        schema: what is public about the columns.
+        *expressions: row expressions.
+    """
+    names = frozenset[str]().union(*map(looked_at, expressions))
+    return {hand for hand in schema.hands if not names.isdisjoint(hand)}
+
+
 def check_in_one_hand(schema: Schema, *expressions: Node) -> None:
     """Refuse a learner that asks about whole rows, if no party holds all columns that it looks at.
 

@@ -170,6 +170,22 @@ def numbers_of(round_: Round, schema: Schema) -> int:
     return sum(scope.number(part).width for part in parts if moves(scope, part, 1, "replace"))
 
 
+def least_of(rounds: Iterable[Round]) -> Fraction:
+    """The least part of the budget that a question of some rounds gets, if each round is divided equally.
+
+    Args:
+        rounds: rounds by shares.
+
+    >>> import sulq
+    >>> mean = sulq.mean("cost", where=sulq.col("sick"))
+    >>> least_of([Round([sulq.count(), mean], share=0.3), Round([sulq.count()], share=0.5)])
+    Fraction(1, 10)
+    """
+    return min(
+        (each.share or Fraction(0)) / sum(len(query.parts) for query in each.queries) for each in rounds
+    )
+
+
 @dataclass(frozen=True)
 class Ahead:
     """What a run may still cost, as far as that is known before its next round.
@@ -182,6 +198,7 @@ class Ahead:
         numbers: how many numbers that round and all after it ask for, at most; None if that is not known.
         least: the least share of the budget that a question of these rounds gets; None if that is not known.
         columns: columns that rounds after it may look at, as far as that is known: others may hold them.
+        hands: in how many hands the columns are, at most, that one question of these rounds looks at.
     """
 
     share: Fraction | None = None
@@ -190,6 +207,7 @@ class Ahead:
     numbers: int | None = None
     least: Fraction | None = None
     columns: frozenset[str] = frozenset()
+    hands: int = 1
 
 
 NOTHING_AHEAD = Ahead()
