@@ -15,6 +15,7 @@ from sulq.errors import QueryError, sheltered
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey
 from sulq.privacy.memory import refuse_copy
+from sulq.privacy.ranges import chance
 from sulq.queries.choose import Choice
 from sulq.queries.node import Node
 from sulq.queries.query import Query
@@ -126,15 +127,15 @@ class Surveyor(ABC):
 
         None for a mean among some rows only: its error depends on how many they are.
         """
-        surveys = iter(self.surveys(round_))
+        surveys, rare = iter(self.surveys(round_)), chance(beta)
         errors: list[float | None] = []
         for query in round_.by_sums:
             parts = [next(surveys).blank() for _ in query.parts]
             if isinstance(query, Query) and query.statistic == "mean":
                 alone = isinstance(parts[1].law, Exactly) and len(parts[1].values) == 1
-                errors.append(parts[0].law.radius(beta) / self.source.rows if alone else None)
+                errors.append(parts[0].law.radius(rare) / self.source.rows if alone else None)
             else:
-                errors.append(float(self._answer(query, parts).radius(beta)))
+                errors.append(float(self._answer(query, parts).radius(rare)))
         return errors
 
     @property
