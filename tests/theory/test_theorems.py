@@ -108,6 +108,10 @@ FORMULAS: list[tuple[Callable[[], float], str]] = [
     (lambda: local_rows(M, TAU, BETA, 1e-300), "beyond the range of floats"),
     (lambda: emulation_rows(SulqGaussian(1, "1e-6", 9), [1e-300], 0.1), "beyond the range of floats"),
     (
+        lambda: emulation_rows(SulqGaussian(1, "1e-6", 9), ["much"], 0.1),
+        "a tolerance must be a number, got 'much'",
+    ),
+    (
         lambda: repetitions(SulqLaplace(1, 9), 0, 0.1, 0.1, as_printed=True),
         "rows must be a whole number from 1",
     ),
@@ -125,6 +129,11 @@ def test_a_formula_says_in_a_line_what_it_has_no_number_for(formula: Callable[[]
 def test_formulas_read_numbers_as_people_write_them() -> None:
     assert sample_rows(M, "0.01", "0.05") == sample_rows(M, TAU, BETA)  # type: ignore[arg-type]
     assert private_rows(M, TAU, BETA, "1/2") == private_rows(M, TAU, BETA, 0.5)  # type: ignore[arg-type]
+    paper = SulqGaussian(1, "1e-6", 9)
+    for printed in (False, True):
+        assert emulation_rows(paper, ["0.01", "1/10"], "0.05", printed) == emulation_rows(
+            paper, [0.01, 0.1], 0.05, printed
+        )
     assert relabelled_rows(M, TAU, BETA, "0.3") == relabelled_rows(M, TAU, BETA, 0.3)  # type: ignore[arg-type]
 
 
