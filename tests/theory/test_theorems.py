@@ -11,6 +11,7 @@ import pytest
 from sulq.errors import QueryError
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.theory.emulation import emulation_rows, repetitions
+from sulq.theory.masked_examples import masked_parity_domain, masked_parity_schema
 from sulq.theory.parity_blind import parity_queries
 from sulq.theory.theorems import (
     conjunction_tolerance,
@@ -117,6 +118,12 @@ FORMULAS: list[tuple[Callable[[], float], str]] = [
     ),
     (lambda: masked_parity_failure(10**9, 1), "bits must be a whole number"),
     (lambda: parity_queries(10**9, 0.1), "bits must be a whole number"),
+    (lambda: len(masked_parity_schema(10**9)), "d must be a whole number from 1 to 10000"),
+    (
+        lambda: len(masked_parity_domain([1] * 60, 0)),
+        "of which every example is listed must be a whole number",
+    ),
+    (lambda: emulation_rows(SulqGaussian(1, "1e-6", 10**400, "1e-3"), [0.1], 0.1), "noise that is too wide"),
 ]
 
 
