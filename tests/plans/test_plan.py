@@ -239,3 +239,9 @@ def test_what_floats_cannot_hold_is_refused_in_a_line(learner: Any, settings: An
     schema = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "flu")})
     with pytest.raises(sulq.QueryError, match=said):
         plan(learner, schema, epsilon=1, **settings)
+
+
+def test_one_row_is_no_rows() -> None:
+    schema = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "flu")})
+    with pytest.raises(sulq.QueryError, match=r"^1 row is too few: .* takes [0-9,]+ rows$"):
+        plan(sulq.Conjunction("flu"), schema, rows=1, epsilon=1, error=0.01)
