@@ -166,6 +166,21 @@ def amount(value: Fraction) -> str:
     return short if Fraction(short) == value else f"≈ {short}"
 
 
+def several(many: float, one: str, more: str, form: str = ",") -> str:
+    """So many of something, for people.
+
+    Args:
+        many: how many.
+        one: what one of them is called.
+        more: what none and several are called.
+        form: how the number is written.
+
+    >>> several(1, "person", "people"), several(0, "row", "rows"), several(1200, "row is", "rows are")
+    ('1 person', '0 rows', '1,200 rows are')
+    """
+    return f"{many:{form}} {one if many == 1 else more}"
+
+
 def percent(share: Fraction) -> str:
     """A share for people.
 

@@ -21,7 +21,7 @@ from sulq.delimited import DELIMITERS, Csv
 from sulq.errors import SchemaError
 from sulq.faces import columns_grid, face
 from sulq.kinds import OTHER, Boolean, Category, Integer, Kind, Real, Settings, drops, fill, text
-from sulq.numbers import whole
+from sulq.numbers import several, whole
 from sulq.wire import digest, encodable
 
 HOLE = "___"
@@ -212,7 +212,11 @@ class Schema(Mapping[str, Kind]):
     def protected(self) -> str:
         """Who is protected, in words."""
         unit = self.unit
-        return "one row" if unit is None else f"a person ({unit.column}), with at most {unit.rows:,} rows,"
+        return (
+            "one row"
+            if unit is None
+            else f"a person ({unit.column}), with at most {several(unit.rows, 'row', 'rows')},"
+        )
 
     @property
     def rows_per_unit(self) -> int:

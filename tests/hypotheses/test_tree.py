@@ -187,3 +187,11 @@ def test_a_tree_says_how_often_it_is_right_and_which_ends_are_noise() -> None:
     told = tree(Split(0, (End(0, (800.0, 200.0), 5.0), End(1, (1.0, 3.0), 5.0))))
     assert "The label to expect is that of 80 % ± 4 of the rows." in told.headline
     assert told.doubts == ("1 of 2 ends is within the noise.",)
+
+
+def test_an_end_of_one_row_has_one_row() -> None:
+    few = tree(Split(0, (End(0, (1.0, 0.0), 0.0), End(1, (0.0, 2.0), 0.0))))
+    assert few.describe(prune=False).splitlines() == [
+        "old is false: false (1 row, 100 %)",
+        "old is true: true (2 rows, 100 %)",
+    ]

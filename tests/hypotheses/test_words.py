@@ -85,3 +85,12 @@ def test_effects_of_dates_have_dates_in_words_and_on_the_axis() -> None:
     assert (
         "2001-01-01 to 2003-01-01: 0.2" in picture and ">2005-06-23<" in picture and ">2,000<" not in picture
     )
+
+
+@pytest.mark.parametrize(("relation", "day"), [("<", 31), (">=", 31), ("<=", 30), (">", 30)])
+def test_a_comparison_with_a_part_of_a_day_is_said_with_the_day_that_means_the_same(
+    relation: str, day: int
+) -> None:
+    schema = sulq.Schema({"born": sulq.Date("2000-01-01", "2010-12-31")})
+    said = words(Compare(relation, col("born"), Constant(30.4)), schema)
+    assert said == f"born {relation} {sulq.Date('2000-01-01', '2010-12-31').date(day)}"

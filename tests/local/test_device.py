@@ -137,7 +137,7 @@ def test_a_person_with_several_rows_reports_on_each_with_a_part_of_epsilon() -> 
         dearer = item_of(sulq.col("sick"), person.scope, Fraction(epsilon) * Fraction(11, 40), rows=4)
         with pytest.raises(sulq.BudgetError):
             Device(Unseen(schema), Fraction(epsilon)).report(dearer)
-    with pytest.raises(QueryError, match="for people with 1 rows, and here they may have 4"):
+    with pytest.raises(QueryError, match="for people with 1 row, and here they may have 4"):
         Device(Unseen(schema), Fraction(2)).report(item_of(sulq.col("sick"), person.scope, Fraction(1, 2)))
 
 
@@ -172,7 +172,7 @@ def test_a_report_holds_numbers_and_its_item_s_name_and_nothing_else() -> None:
 
 def test_one_person_s_report_on_more_rows_than_they_may_have_is_refused() -> None:
     crowded = Report(ITEM.key, np.ones(1000, dtype=bool))
-    with pytest.raises(QueryError, match="at most 1 rows"):
+    with pytest.raises(QueryError, match="at most 1 row:"):
         ITEM.tally(crowded)
     assert ITEM.tally(crowded, people=1000).reports == 1000
     with pytest.raises(QueryError, match="on another item"):

@@ -357,6 +357,21 @@ def test_what_is_said_beforehand_is_what_comes(name: str) -> None:
 
 
 @EVERY
+def test_a_chance_is_refused_that_is_none_also_where_there_is_no_noise(name: str) -> None:
+    case, asked = CASES[name], oracle(name)
+    if not hasattr(asked.oracle if isinstance(asked, Denoised) else asked, "error"):
+        return
+    known = [Round([sulq.count()], case.rounds()[0].share)] if case.by != "tolerance" else []
+    before = unspent(asked)
+    for round_ in [case.rounds()[0], *known]:
+        for beta in (0, 1, 2, -0.5, float("nan"), None, "few"):
+            with pytest.raises(sulq.QueryError, match=f"^beta must be .*got '?{beta}'?$"):
+                asked.error(round_, beta)
+        assert asked.error(round_, "0.05") == asked.error(round_, 0.05)
+    assert unspent(asked) == before
+
+
+@EVERY
 def test_it_says_what_it_is(name: str) -> None:
     asked = oracle(name)
     assert set(asked.schema) == set(SCHEMA)

@@ -129,3 +129,16 @@ def test_chernoffs_bound_is_one(scale: float | None) -> None:
 def test_the_least_of_a_convex_function_is_found_at_ends_as_well() -> None:
     assert least(lambda s: (s - 300) ** 2, math.inf) == pytest.approx(0, abs=1e-9)
     assert least(lambda s: -s, 0.25) == pytest.approx(-0.25)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rare", [0.0, 5e-324, 1e-300, 1e-17])
+def test_chances_at_the_ends_of_the_floats_have_bounds_that_hold(rare: float) -> None:
+    """A value that is never seen changes nothing; one that is seen next to never, next to nothing."""
+    alone = (0.0, 1.0)
+    for exact in (True, False):
+        for blur in (None, Blur(DiscreteLaplace(2), step=1.0)):
+            least_likely = Case((alone, (1.0, rare)), 0.2, above=True, exact=exact)
+            never = Case((alone,), 0.2, above=True, exact=exact)
+            assert wrong(1000, never, blur) <= wrong(1000, least_likely, blur) * (1 + 1e-9) + 1e-12 <= 1.001
+            assert wrong(1000, least_likely, blur) < 1e-9

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import sulq
@@ -26,3 +28,9 @@ def test_people_are_enough_where_more_of_them_are_not() -> None:
 def test_where_no_number_of_people_is_enough_the_plan_says_so(within: str) -> None:
     planned = three(20_000, within)
     assert planned.needed is None and "no number of people is enough" in planned.describe()
+
+
+def test_one_person_is_no_people() -> None:
+    planned = three(1, "0.5")
+    assert "for about 1 person." in planned.describe()
+    assert "it takes 1 person." in replace(planned, needed=1).describe()

@@ -197,3 +197,51 @@ def test_a_plan_for_compression_is_what_a_run_takes() -> None:
     for none in ([], classes[0]):
         with pytest.raises(sulq.QueryError, match="nothing to choose from"):
             sulq.plan(sulq.Compress(none, "y"), schema, epsilon=1)  # type: ignore[arg-type]
+
+
+EXTREMES = ("1e-400", "1e-300", "1e-50", "0.4999999999999999999", "0.9999999999999999999", "1e300", "1e999")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", ["sample", "curator", "crowd"])
+@pytest.mark.parametrize("name", ["error", "confidence", "epsilon", "noise_rate"])
+def test_extreme_numbers_have_a_plan_or_a_refusal(name: str, model: Model) -> None:
+    schema = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "flu")})
+    private = {"epsilon": 1} if model != "sample" else {}
+    for number in EXTREMES:
+        for rows in (None, 100_000):
+            for known in ({"error": 0.1}, {"error": 0.1, "confidence": 0.9}):
+                try:
+                    plan(
+                        sulq.Conjunction("flu"),
+                        schema,
+                        rows=rows,
+                        model=model,
+                        **{**private, **known, name: number},  # type: ignore[arg-type]
+                    )
+                except sulq.QueryError as refusal:
+                    assert len(str(refusal).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("learner", "settings", "said"),
+    [
+        (sulq.Conjunction("flu"), {"error": "1e500"}, "beyond the range of floats"),
+        (sulq.Conjunction("flu"), {"noise_rate": "0.4999999999999999999"}, "beyond the range of floats"),
+        (
+            sulq.Conjunction("flu"),
+            {"error": "1e-300", "calibration": "sulq-laplace", "queries": 500, "rows": 10**5},
+            "beyond the range of floats",
+        ),
+    ],
+)
+def test_what_floats_cannot_hold_is_refused_in_a_line(learner: Any, settings: Any, said: str) -> None:
+    schema = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "flu")})
+    with pytest.raises(sulq.QueryError, match=said):
+        plan(learner, schema, epsilon=1, **settings)
+
+
+def test_one_row_is_no_rows() -> None:
+    schema = sulq.Schema({name: sulq.Boolean() for name in ("a", "b", "flu")})
+    with pytest.raises(sulq.QueryError, match=r"^1 row is too few: .* takes [0-9,]+ rows$"):
+        plan(sulq.Conjunction("flu"), schema, rows=1, epsilon=1, error=0.01)

@@ -47,6 +47,10 @@ BAD = [
         ({"rho": "1e-51"}, "rho must be at least 1e-50, got '1e-51'"),
         ({"epsilon": "1e-500", "delta": "1e-6"}, "epsilon must be at least 1e-50, got '1e-500'"),
         ({"epsilon": 1, "delta": "1e-400"}, "delta must be at least 1e-300, got '1e-400'"),
+        (
+            {"epsilon": "1e-50", "delta": "1e-300"},
+            r"no share of \(ε, δ\) = \(1e-50, 1e-300\) buys an answer: take a larger epsilon or delta",
+        ),
     ],
 )
 def test_a_budget_so_small_that_no_share_of_it_buys_an_answer_is_refused_at_once(

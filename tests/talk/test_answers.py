@@ -308,3 +308,19 @@ def test_in_html_a_number_and_its_error_stay_on_one_line() -> None:
     name, number = re.findall(r"<td style=\"([^\"]*)\"", page)
     assert "nowrap" in number and "nowrap" not in name
     assert page.startswith('<div style="overflow-x:auto">'), "a wide table is moved sideways on a phone"
+
+
+@pytest.mark.parametrize("beta", [0, 1, 2, -1, float("nan"), None, "few"])
+def test_an_answer_without_noise_has_errors_for_chances_only(beta: Any) -> None:
+    answer = Answer(3.0)
+    for asked in (answer.radius, answer.interval, answer.columns, answer.within_noise):
+        with pytest.raises(sulq.QueryError, match=r"^beta must be "):
+            asked(beta)
+
+
+def test_figures_without_noise_have_errors_for_chances_only() -> None:
+    schema = sulq.Schema({"a": sulq.Boolean()})
+    exact = sulq.open({"a": [True, False]}, schema).exact()
+    for shown in (sulq.Table(by=["a"]), sulq.Statement("SELECT a, COUNT(*) FROM t GROUP BY a")):
+        with pytest.raises(sulq.QueryError, match=r"^beta must be at least 1e-300 and less than 1, got 2$"):
+            shown.learn(exact).columns(beta=2)

@@ -11,6 +11,7 @@ import pytest
 from sulq.errors import QueryError
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.theory.emulation import emulation_rows, repetitions
+from sulq.theory.masked_examples import masked_parity_domain, masked_parity_schema
 from sulq.theory.parity_blind import parity_queries
 from sulq.theory.theorems import (
     conjunction_tolerance,
@@ -108,11 +109,21 @@ FORMULAS: list[tuple[Callable[[], float], str]] = [
     (lambda: local_rows(M, TAU, BETA, 1e-300), "beyond the range of floats"),
     (lambda: emulation_rows(SulqGaussian(1, "1e-6", 9), [1e-300], 0.1), "beyond the range of floats"),
     (
+        lambda: emulation_rows(SulqGaussian(1, "1e-6", 9), ["much"], 0.1),
+        "a tolerance must be a number, got 'much'",
+    ),
+    (
         lambda: repetitions(SulqLaplace(1, 9), 0, 0.1, 0.1, as_printed=True),
         "rows must be a whole number from 1",
     ),
     (lambda: masked_parity_failure(10**9, 1), "bits must be a whole number"),
     (lambda: parity_queries(10**9, 0.1), "bits must be a whole number"),
+    (lambda: len(masked_parity_schema(10**9)), "d must be a whole number from 1 to 10000"),
+    (
+        lambda: len(masked_parity_domain([1] * 60, 0)),
+        "of which every example is listed must be a whole number",
+    ),
+    (lambda: emulation_rows(SulqGaussian(1, "1e-6", 10**400, "1e-3"), [0.1], 0.1), "noise that is too wide"),
 ]
 
 
@@ -125,6 +136,11 @@ def test_a_formula_says_in_a_line_what_it_has_no_number_for(formula: Callable[[]
 def test_formulas_read_numbers_as_people_write_them() -> None:
     assert sample_rows(M, "0.01", "0.05") == sample_rows(M, TAU, BETA)  # type: ignore[arg-type]
     assert private_rows(M, TAU, BETA, "1/2") == private_rows(M, TAU, BETA, 0.5)  # type: ignore[arg-type]
+    paper = SulqGaussian(1, "1e-6", 9)
+    for printed in (False, True):
+        assert emulation_rows(paper, ["0.01", "1/10"], "0.05", printed) == emulation_rows(
+            paper, [0.01, 0.1], 0.05, printed
+        )
     assert relabelled_rows(M, TAU, BETA, "0.3") == relabelled_rows(M, TAU, BETA, 0.3)  # type: ignore[arg-type]
 
 

@@ -18,7 +18,7 @@ from sulq.audits.transcripts import Recorded, losses
 from sulq.errors import QueryError
 from sulq.learners.learner import Learner
 from sulq.ledger.ledger import Ledger
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, rational, several, whole
 from sulq.oracles.curator import Curator
 from sulq.oracles.remote import connect
 from sulq.privacy.budget import ApproxDP, Budget, PureDP
@@ -224,7 +224,7 @@ def _by_rounds(
     total = sum(each.lost for each in lost)
     broken = [each for each in lost if each.lost > float(each.charged) * (1 + 1e-9)]
     yield exact(
-        f"{name}, {len(lost)} rounds",
+        f"{name}, {several(len(lost), 'round', 'rounds')}",
         f"{promised.describe()}, and no round loses more than its charge",
         f"{total:.6g} lost in all, in {curator.offer.unit}; {len(broken)} rounds lose more than their charge",
         "any excess above 1e-9, in these tables",

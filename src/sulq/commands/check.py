@@ -14,6 +14,7 @@ from sulq.commands.arguments import add_csv, add_data
 from sulq.commands.terminal import print_utf8
 from sulq.inspection.findings import NOTICE, Finding, Inspection
 from sulq.inspection.inspect import inspect
+from sulq.numbers import several
 from sulq.pictures.svg import clean
 
 
@@ -54,7 +55,7 @@ def check(options: argparse.Namespace, console: Console) -> int:
 
 
 def _show(inspection: Inspection, console: Console) -> None:
-    rows = f"{inspection.rows:,} rows"
+    rows = several(inspection.rows, "row", "rows")
     if not inspection.findings:
         console.print(Text(f"{rows}: every cell is as the schema says.", "green"))
         return

@@ -20,7 +20,7 @@ from sulq.commands.plan_parties import add_plan_parties
 from sulq.commands.plan_subjects import SUBJECTS, Subject
 from sulq.commands.show import rounds_table
 from sulq.errors import QueryError, SulqError
-from sulq.numbers import whole
+from sulq.numbers import several, whole
 from sulq.pictures import lines
 from sulq.pictures.lines import Line, Scale, spanning
 from sulq.plans.bounds import Both
@@ -193,7 +193,7 @@ def _show_plan(subject: Subject, options: argparse.Namespace, console: Console) 
     for model, refusal in refusals.items():
         console.print(Text(f"{NAMES[model]}: {refusal}"), soft_wrap=True)
     reuse = {made.reuse for made in plans.values() if made.model != "crowd"}
-    about = f"{first.rounds} round(s), {first.queries} queries"
+    about = f"{several(first.rounds, 'round', 'rounds')}, {several(first.queries, 'query', 'queries')}"
     if first.tolerances:
         about += f", the finest of tolerance {min(first.tolerances):.3g}"
     console.print(Text(f"\n{about}. One sample may answer them all: {'; '.join(reuse) or first.reuse}.\n"))

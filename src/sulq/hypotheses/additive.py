@@ -14,13 +14,14 @@ from sulq.hypotheses.class_scores import chosen, differs, likelihoods
 from sulq.hypotheses.effect import Effect
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.hypotheses.target import Target
-from sulq.hypotheses.words import dates_of
+from sulq.numbers import several
 from sulq.pictures import measured
 from sulq.queries.arithmetic import Add
 from sulq.queries.expressions import Constant
 from sulq.queries.logistic import Logistic
 from sulq.queries.lookups import Lookup
 from sulq.queries.node import Node
+from sulq.queries.value_names import dates_of
 from sulq.queries.vectors import vector
 
 BARS = "95 of 100 hold what exact answers would give"
@@ -139,7 +140,7 @@ class AdditiveModel(Hypothesis):
         if not known:
             return f"{words(self.label)} is told by no column that can be told from noise."
         rest = len(known) - NAMED
-        others = [] if rest <= 0 else ["1 other column" if rest == 1 else f"{rest} other columns"]
+        others = [] if rest <= 0 else [several(rest, "other column", "other columns")]
         return f"{words(self.label)} is told by {enumerated([*known[:NAMED], *others])}."
 
     @property

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated
+from sulq.numbers import several
 from sulq.pictures import centres as pictures
 from sulq.queries.attributes import interval
 from sulq.queries.codes import nearest
@@ -92,7 +93,7 @@ class Centres(Hypothesis):
     @property
     def headline(self) -> str:
         largest = with_error(max(self.sizes), self.size_error, 0)
-        many = "1 group" if len(self.sizes) == 1 else f"{len(self.sizes)} groups"
+        many = several(len(self.sizes), "group", "groups")
         return f"{many} of rows by {', '.join(self.features)}, the largest of {largest} rows."
 
     @property

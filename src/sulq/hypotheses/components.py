@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rich.console import RenderableType
 
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated
+from sulq.numbers import several
 from sulq.pictures import bars
 from sulq.pictures.svg import percent
 from sulq.queries.attributes import interval
@@ -118,7 +119,7 @@ class Components(Hypothesis):
         known = len(self.directions) - len(self.drowned)
         if known == 0:
             return f"No direction of {', '.join(self.features)} can be told from noise."
-        many = "1 direction holds" if known == 1 else f"{known} directions hold"
+        many = several(known, "direction holds", "directions hold")
         share = sum(share for place, share in enumerate(self.shares) if place not in self.drowned)
         return f"{many} {percent(share)} of how the rows differ in {', '.join(self.features)}."
 

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.hypotheses.measures import bounds_of
-from sulq.hypotheses.words import dates_of, ends_in_words, enumerated, words
+from sulq.hypotheses.words import ends_in_words, enumerated, words
 from sulq.pictures.measured import MeasuredBar, MeasuredPanel
 from sulq.pictures.stairs import Stair, StairsPanel
 from sulq.queries.attributes import looked_at
 from sulq.queries.codes import Bins
-from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.routes import Route
 from sulq.queries.scope import scope_of
+from sulq.queries.value_names import dates_of, edge_names, value_names
 from sulq.schema import Schema
 
 SURELY = 1.96
@@ -137,10 +137,7 @@ class Effect:
     def _labels(self, schema: Schema) -> list[str]:
         if isinstance(self.code, Route):
             return ends_in_words(self.code, schema)
-        facts = scope_of(schema).facts(self.code)
-        if isinstance(facts, Code):
-            return list(facts.levels or map(str, range(facts.size)))
-        return ["false", "true"]
+        return list(value_names(self.code, scope_of(schema)) or map(str, range(len(self.shares))))
 
     def _runs(self, place: int) -> list[list[int]]:
         """Neighbouring intervals whose effects are alike, each run told from the one before."""
@@ -160,8 +157,7 @@ class Effect:
 
     def _interval(self, run: list[int], schema: Schema) -> str:
         assert isinstance(self.code, Bins)
-        dates, first, last = dates_of(self.code.inner, schema), run[0], run[-1]
-        edges = [f"{edge:g}" if dates is None else str(dates.date(edge)) for edge in self.code.edges]
+        edges, first, last = edge_names(self.code, schema), run[0], run[-1]
         if first == 0 and last == len(edges):
             return "everywhere"
         if first == 0:

@@ -9,6 +9,7 @@ from sulq.errors import QueryError
 from sulq.hypotheses.hypothesis import Hypothesis, enumerated, words
 from sulq.hypotheses.measures import bounds_of
 from sulq.hypotheses.target import kept_between
+from sulq.hypotheses.words import phrased
 from sulq.pictures import measured
 from sulq.queries.cases import Clip
 from sulq.queries.expressions import Column, Constant
@@ -138,11 +139,11 @@ def feature_name(schema: Schema, feature: Node) -> str:
         return words(feature.inner)
     if not isinstance(feature, Lookup):
         return words(feature)
-    name, facts = words(feature.choice), scope_of(schema).facts(feature.choice)
     places = [place for place, entry in enumerate(feature.table) if entry == (1.0,)]
-    if not isinstance(facts, Code) or len(places) != 1:
-        return name
-    return f"{name} is {facts.levels[places[0]] if facts.levels else places[0]}"
+    if not isinstance(scope_of(schema).facts(feature.choice), Code) or len(places) != 1:
+        return words(feature.choice)
+    subject, link, answers = phrased(feature.choice, schema)
+    return f"{subject}{link}{answers[places[0]] if answers else places[0]}"
 
 
 def one_hots(choice: Node, size: int) -> list[Node]:

@@ -16,6 +16,7 @@ from sulq.hypotheses.figures import CellFigures
 from sulq.hypotheses.formulas import Formula, check_formula, computed, measures_of
 from sulq.hypotheses.measures import Measure
 from sulq.hypotheses.table_answers import TableAnswers
+from sulq.privacy.ranges import chance
 from sulq.talk.answers import BETA
 
 KINDS = ("text", "number", "boolean")
@@ -136,7 +137,7 @@ class ResultRows:
             rows: the rows.
             beta: the chance that one figure of a grouping set is not within its bounds.
         """
-        share = beta / max(1, len(measures_of(formula)))
+        share = chance(beta) / max(1, len(measures_of(formula)))
         names = [each.name for each in fields(CellFigures)]
         columns = {name: np.zeros(len(rows)) for name in names}
         for number, kept in enumerate(self.sets):

@@ -13,6 +13,7 @@ from sulq.hypotheses.class_scores import differs
 from sulq.hypotheses.hypothesis import Hypothesis, words
 from sulq.hypotheses.nodes import End
 from sulq.hypotheses.target import Target
+from sulq.numbers import several
 from sulq.pictures import chips
 from sulq.queries.logistic import GRID_BITS
 from sulq.queries.lookups import Lookup
@@ -121,7 +122,7 @@ class RuleList(Hypothesis):
 
     @property
     def headline(self) -> str:
-        many = "1 rule" if len(self.conditions) == 1 else f"{len(self.conditions)} rules"
+        many = several(len(self.conditions), "rule", "rules")
         return f"{words(self.label)} by a list of {many}; the first that fits says it."
 
     @property

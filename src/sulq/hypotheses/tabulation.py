@@ -21,6 +21,7 @@ from sulq.hypotheses.measures import Asked, Measure, heading
 from sulq.hypotheses.table_answers import TableAnswers
 from sulq.pictures import measured
 from sulq.pictures.svg import clean
+from sulq.privacy.ranges import chance
 from sulq.queries.codes import Cross
 from sulq.queries.expressions import Constant
 from sulq.queries.lookups import lookup
@@ -282,7 +283,7 @@ class Tabulation(Hypothesis):
         return TableAnswers(self.schema, self.by, self.asked)
 
     def _figures(self, measure: Measure, kept: tuple[int, ...], beta: float) -> CellFigures:
-        return self._answers.figures(measure, kept, beta, self.whole)
+        return self._answers.figures(measure, kept, chance(beta), self.whole)
 
     def _check(self) -> None:
         checked: list[Measure | Asked] = [*self.measures, *self.asked]

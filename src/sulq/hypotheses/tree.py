@@ -17,6 +17,7 @@ from sulq.hypotheses.nodes import Split as Split
 from sulq.hypotheses.nodes import accuracy, ends_of, only_asked, pruned, shares_below, together
 from sulq.hypotheses.rates import Floats, leading
 from sulq.hypotheses.words import phrased
+from sulq.numbers import several
 from sulq.pictures import tree as pictures
 from sulq.queries.codes import Bins, Cross
 from sulq.queries.facts import Code
@@ -260,7 +261,7 @@ class Tree(Hypothesis):
     def _verdict(self, end: End) -> str:
         rate = pictures.rate(end.confidence, end.error)
         noisy = f"; {pictures.DROWNED}" if end.drowned else ""
-        return f"{self._said(end)} ({end.size:.0f} rows, {rate}{noisy})"
+        return f"{self._said(end)} ({several(round(end.size), 'row', 'rows', 'd')}, {rate}{noisy})"
 
     def _said(self, end: End) -> str:
         value = self.values[end.label]

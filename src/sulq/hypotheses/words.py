@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from sulq.dates import Date
 from sulq.queries.arithmetic import Add, And, Compare, Multiply, Not, Or
 from sulq.queries.codes import Bins
 from sulq.queries.date_parts import DatePart, YearsAt
 from sulq.queries.expressions import Column, Constant, Known
-from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.routes import Route
 from sulq.queries.scope import scope_of
+from sulq.queries.value_names import dates_of, value_names
 from sulq.schema import Schema
 
 SIGNS: dict[type[Node], str] = {Add: "+", Multiply: "*", And: "and", Or: "or"}
@@ -66,15 +66,10 @@ def words(expression: Node, schema: Schema | None = None) -> str:
     return expression.wire
 
 
-def dates_of(number: Node, schema: Schema | None) -> Date | None:
-    """The column of dates that a number is, if it is one: its values are days since the first."""
-    kind = schema[number.name] if schema is not None and isinstance(number, Column) else None
-    return kind if isinstance(kind, Date) else None
-
-
 def compared(question: Compare, schema: Schema | None) -> str:
     """What something is compared with, as people say it.
 
+    >>> from sulq.dates import Date
     >>> from sulq.queries.expressions import col
     >>> compared(col("born") < 366, Schema({"born": Date("2000-01-01", "2010-12-31")}))
     '2001-01-01'
@@ -82,7 +77,7 @@ def compared(question: Compare, schema: Schema | None) -> str:
     dates, right = dates_of(question.left, schema), question.right
     day = right.constant if isinstance(right, Constant) else None
     if dates is not None and isinstance(day, int | float) and dates.low <= day <= dates.high:
-        return str(dates.date(day))
+        return str(dates.date(math.floor(day) if question.relation in ("<=", ">") else math.ceil(day)))
     return words(right, schema)
 
 
@@ -106,14 +101,10 @@ def phrased(question: Node, schema: Schema) -> tuple[str, str, list[str]]:
     >>> phrased(Column("old"), Schema({"old": Boolean()}))
     ('old', ' is ', ['false', 'true'])
     """
-    scope = scope_of(schema)
-    facts = scope.facts(question)
-    subject = words(question.inner if isinstance(question, Bins) else question, schema)
-    if isinstance(facts, Code):
-        return subject, " " if isinstance(question, Bins) else " is ", list(facts.levels or ())
-    if facts.flag:
-        return subject, " is ", ["false", "true"]
-    return subject, " is ", list(scope.code(question).levels or ())
+    answers = list(value_names(question, scope_of(schema)) or ())
+    if isinstance(question, Bins):
+        return words(question.inner, schema), " ", answers
+    return words(question, schema), " is ", answers
 
 
 def ends_in_words(route: Route, schema: Schema) -> list[str]:

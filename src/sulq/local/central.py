@@ -21,7 +21,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from sulq.local.tails import Bounded, Counted, LaplaceMeans, beyond, chance, people
+from sulq.local.tails import Bounded, Counted, LaplaceMeans, beyond, people
+from sulq.privacy.ranges import chance
 
 BERRY_ESSEEN = 0.56
 FIRST, LAST = 1.4, 36.0

@@ -19,7 +19,7 @@ from sulq.local.questionnaire import Questionnaire
 from sulq.local.randomizer import Randomizer
 from sulq.local.report import Report
 from sulq.local.shapes import Keyed, OneOf
-from sulq.numbers import make_rational, whole
+from sulq.numbers import make_rational, several, whole
 from sulq.privacy.coins import uniform
 from sulq.queries.codes import Cross
 from sulq.queries.node import Node
@@ -85,7 +85,8 @@ class Device:
         scope = self.rows.scope
         if item.rows != scope.schema.rows_per_unit:
             rows = scope.schema.rows_per_unit
-            raise QueryError(f"this item is for people with {item.rows} rows, and here they may have {rows}")
+            with_rows = several(item.rows, "row", "rows", "d")
+            raise QueryError(f"this item is for people with {with_rows}, and here they may have {rows}")
         _cost(item.randomizer, self.epsilon / item.rows)
         if not scope.remember((item.key, "fits"), lambda: fits(item, scope)):
             raise QueryError("this item was made for another schema than that of these rows")

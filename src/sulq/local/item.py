@@ -21,7 +21,7 @@ from sulq.local.reading import shape_of
 from sulq.local.report import Report
 from sulq.local.shapes import Ball, Box, Flag, Interval, Keyed, OneOf, Shape
 from sulq.local.tally import Tally
-from sulq.numbers import make_rational, whole
+from sulq.numbers import make_rational, several, whole
 from sulq.queries import codes
 from sulq.queries.facts import Number
 from sulq.queries.node import Node
@@ -143,7 +143,8 @@ class Item(Versioned):
             raise QueryError("this report is on another item")
         tally = self.randomizer.tally(report.numbers, self.key)
         if tally.reports > people * self.rows:
-            raise QueryError(f"a person reports on at most {self.rows} rows: this report is on more")
+            most = several(self.rows, "row", "rows", "d")
+            raise QueryError(f"a person reports on at most {most}: this report is on more")
         return tally
 
     def estimate(self, tally: Tally) -> NDArray[np.float64]:

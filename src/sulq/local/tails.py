@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.privacy.noise import DiscreteLaplace
+from sulq.privacy.ranges import chance
 
 MANY = 1000
 """From so many people on, one step of a count is nothing beside its deviation."""
@@ -239,13 +240,6 @@ def people(n: int) -> int:
     if not n >= 1:
         raise QueryError(f"an estimate needs at least one report, got {n}")
     return n
-
-
-def chance(beta: float) -> float:
-    """A chance of failure."""
-    if not 1e-300 <= beta < 1:
-        raise QueryError(f"beta must be at least 1e-300 and less than 1, got {beta}")
-    return float(beta)
 
 
 def by_frequency(k: int, absent: float, present: float) -> tuple[tuple[float, ...], tuple[int, ...]]:

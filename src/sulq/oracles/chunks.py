@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sulq.errors import BudgetError, QueryError
 from sulq.ledger.ledger import Ledger
 from sulq.ledger.places import Place
-from sulq.numbers import Numeric, whole
+from sulq.numbers import Numeric, several, whole
 from sulq.oracles.curator import Curator
 from sulq.oracles.one_round import check_own
 from sulq.queries.former import former_form
@@ -90,7 +90,9 @@ class ChunkCurator(Curator):
             )
         whole("the number of queries, which chunks need beforehand,", self.chunks, 1)
         if self.source.rows < self.chunks:
-            raise QueryError(f"{self.source.rows} rows cannot be dealt to {self.chunks} queries")
+            raise QueryError(
+                f"{several(self.source.rows, 'row', 'rows', 'd')} cannot be dealt to {self.chunks} queries"
+            )
         if not self._rows.ordered:
             raise QueryError(
                 "the rows of a database may come in another order when they are read again, and one of them "

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 
+from sulq.numbers import several
 from sulq.oracles.sketches import FEWEST_BUCKETS
 from sulq.queries.buckets import MOST_BUCKETS
 from sulq.queries.facts import Number
@@ -88,7 +89,8 @@ class SketchPlan:
         if self.buckets:
             off, shared, noisy = map(in_short, (self.deviation, self.sketch_error, self.noise_error))
             lines = [
-                f"{self.buckets:,} buckets for about {self.people:,} people.",
+                f"{several(self.buckets, 'bucket', 'buckets')} for about "
+                f"{several(self.people, 'person', 'people')}.",
                 f"An estimate across parties is off by about ±{off}, one standard deviation: "
                 f"{shared} as people share buckets, {noisy} by noise.",
             ]

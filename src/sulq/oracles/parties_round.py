@@ -26,7 +26,7 @@ from sulq.queries.query import Query, count, total
 from sulq.queries.question import Question
 from sulq.queries.rounds import Round
 from sulq.queries.separated import Separation
-from sulq.talk.answers import Answer
+from sulq.talk.answers import Answer, errors_of
 from sulq.talk.laws import PlainLaw
 
 T = TypeVar("T")
@@ -245,8 +245,7 @@ class PartiesRound:
             query = cast(Query, self.queries[place])
             mean = query.statistic == "mean"
             own[place] = None if mean else across(query, parts, blank, self._expected, scope).law
-        each_law = (own[place] for place in range(len(self.queries)))
-        return [None if law is None else float(np.max(law.radius(beta))) for law in each_law]
+        return errors_of((own[place] for place in range(len(self.queries))), beta)
 
     def _expected(self, products: Products) -> SketchEstimate:
         """An estimate before it is made: how far off it is, whatever the rows are."""

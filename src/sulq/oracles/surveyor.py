@@ -12,9 +12,11 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from sulq.errors import QueryError, sheltered
+from sulq.numbers import several
 from sulq.oracles.cohorts import Cohorts
 from sulq.oracles.surveys import Survey
 from sulq.privacy.memory import refuse_copy
+from sulq.privacy.ranges import chance
 from sulq.queries.choose import Choice
 from sulq.queries.node import Node
 from sulq.queries.query import Query
@@ -109,8 +111,8 @@ class Surveyor(ABC):
         self._check_open()
         if ahead.least is not None and ahead.least * self.source.rows < 1:
             raise QueryError(
-                f"{self.source.rows} people are too few: this run takes {math.ceil(1 / ahead.least)}, or "
-                "some of its questions would be put to nobody"
+                f"{several(self.source.rows, 'person is', 'people are', 'd')} too few: this run takes "
+                f"{math.ceil(1 / ahead.least)}, or some of its questions would be put to nobody"
             )
         if ahead.share is not None:
             people = max(people, math.floor(ahead.share * self.source.rows))
@@ -126,15 +128,15 @@ class Surveyor(ABC):
 
         None for a mean among some rows only: its error depends on how many they are.
         """
-        surveys = iter(self.surveys(round_))
+        surveys, rare = iter(self.surveys(round_)), chance(beta)
         errors: list[float | None] = []
         for query in round_.by_sums:
             parts = [next(surveys).blank() for _ in query.parts]
             if isinstance(query, Query) and query.statistic == "mean":
                 alone = isinstance(parts[1].law, Exactly) and len(parts[1].values) == 1
-                errors.append(parts[0].law.radius(beta) / self.source.rows if alone else None)
+                errors.append(parts[0].law.radius(rare) / self.source.rows if alone else None)
             else:
-                errors.append(float(self._answer(query, parts).radius(beta)))
+                errors.append(float(self._answer(query, parts).radius(rare)))
         return errors
 
     @property
@@ -198,7 +200,10 @@ def _divided(drafts: Sequence[Survey], owners: Sequence[Question], people: int) 
     needs = [draft.need * float(query.weight) ** 2 for draft, query in zip(drafts, owners, strict=True)]
     asking = sum(map(bool, needs))
     if people < asking:
-        raise QueryError(f"{people} people are too few for {asking} questions")
+        raise QueryError(
+            f"{several(people, 'person is', 'people are', 'd')} too few for "
+            f"{several(asking, 'question', 'questions')}"
+        )
     # Everything that is asked is put to somebody; the rest are divided.
     sizes = [1 + math.floor((people - asking) * need / sum(needs)) if need else 0 for need in needs]
     return [replace(draft, size=size) for draft, size in zip(drafts, sizes, strict=True)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
+from sulq.numbers import several
 from sulq.pictures import svg
 from sulq.talk.columns import with_error
 
@@ -116,7 +117,7 @@ def picture(axes: Sequence[Side], points: Sequence[Centre], note: str = "") -> s
     body, width, height = (_map if len(axes) == 2 else _lines)(axes, points)
     key, key_width, key_height = _key(axes, points)
     drawn = [*body, svg.group(key, width + 36)]
-    title = "1 centre" if len(points) == 1 else f"{len(points)} centres"
+    title = several(len(points), "centre", "centres")
     said = [note] if note else []
     bars = any(axis.tells(point, place) for point in points for place, axis in enumerate(axes))
     said += ["bars: where the centre is, at 95 %"] if bars else []

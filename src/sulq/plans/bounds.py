@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from sulq.errors import QueryError
+from sulq.numbers import several
 from sulq.plans.search import smallest_number, smallest_rows
 
 ERRORS = range(-6, 0)
@@ -118,7 +119,7 @@ def solved(bounds: Bounds, goal: Goal) -> Figures:
     if goal.beta is None:
         return replace(given, confidence=_checked(_confidence(bounds, goal), bounds, goal))
     if not bounds.enough(goal.rows, goal.error, goal.beta, goal.epsilon):
-        raise QueryError(f"{goal.rows:,} rows are too few: {possible(bounds, goal)}")
+        raise QueryError(f"{several(goal.rows, 'row is', 'rows are')} too few: {possible(bounds, goal)}")
     return given
 
 
@@ -126,7 +127,8 @@ def possible(bounds: Bounds, goal: Goal) -> str:
     """What would be possible, in words: with as many rows as it takes, and with the rows that are given."""
     full = goal.completed
     needed = _rows(bounds, full).tight
-    words = [f"{full.describe()} takes " + ("more than 2^50 rows" if needed is None else f"{needed:,} rows")]
+    rows = "more than 2^50 rows" if needed is None else several(needed, "row", "rows")
+    words = [f"{full.describe()} takes {rows}"]
     if goal.rows is not None:
         if goal.private:
             words.append(_at("ε = ", _epsilon(bounds, full).tight, replace(full, private=False)))
@@ -134,7 +136,7 @@ def possible(bounds: Bounds, goal: Goal) -> str:
             words.append(_at("a confidence of ", _confidence(bounds, full).tight, full))
         else:
             words.append(_at("an error of ", _error(bounds, full).tight, full))
-    return f"; with {goal.rows or 0:,} rows, ".join(filter(None, words))
+    return f"; with {several(goal.rows or 0, 'row', 'rows')}, ".join(filter(None, words))
 
 
 def short(number: Fraction | None) -> str:
@@ -184,7 +186,7 @@ def _both(
 
 def _checked(number: Both, bounds: Bounds, goal: Goal) -> Both:
     if number.tight is None:
-        raise QueryError(f"{goal.rows:,} rows are too few: {possible(bounds, goal)}")
+        raise QueryError(f"{several(goal.rows or 0, 'row is', 'rows are')} too few: {possible(bounds, goal)}")
     return number
 
 

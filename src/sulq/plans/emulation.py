@@ -13,7 +13,7 @@ from typing import Any
 
 from sulq.errors import QueryError
 from sulq.learners.conjunction import Conjunction
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, rational, several, whole
 from sulq.plans.bounds import Both, Figures, Goal, solved
 from sulq.plans.contents import Plan
 from sulq.plans.decisions import Planned, rounds_heard
@@ -155,7 +155,8 @@ def emulated_plan(learner: Planned, schema: Schema, goal: Goal, noise: PaperNois
         least = sum(len(_asked(round_, schema)) for round_ in bounds.rounds(goal.error, goal.beta))
         if noise.queries <= least:
             raise QueryError(
-                f"T = {noise.queries} queries are too few for {least} numbers: Theorem 3 of the SuLQ paper "
+                f"T = {several(noise.queries, 'query is', 'queries are')} too few for "
+                f"{several(least, 'number', 'numbers')}: Theorem 3 of the SuLQ paper "
                 f"needs T > {least}"
             )
     figures = solved(bounds, goal)

@@ -18,6 +18,7 @@ at most that with any smaller exponent, plus p/(1 + p). So its moments are not n
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -67,9 +68,9 @@ class Case:
 
     @property
     def excess(self) -> Law:
-        """How far a row's value is on the wrong side."""
+        """How far a row's value is on the wrong side, for all values that there can be."""
         sign = 1 if self.above else -1
-        return tuple((sign * (value - self.bound), chance) for value, chance in self.law)
+        return tuple((sign * (value - self.bound), chance) for value, chance in self.law if chance)
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,11 @@ def _moments(n: int, law: Law) -> Callable[[float], float]:
         largest = max(value for value, _ in law)
         if s * largest > 600:
             return math.inf
-        return n * math.log1p(sum(chance * math.expm1(s * value) for value, chance in law))
+        above = sum(chance * math.expm1(s * value) for value, chance in law)
+        if above > -0.5:
+            return n * math.log1p(above)
+        mean = sum(chance * math.exp(s * value) for value, chance in law)
+        return n * math.log(max(mean, sys.float_info.min))
 
     return log_moments
 
@@ -233,8 +238,10 @@ def binomial_bins(n: int, p: float, low: int, high: int, most: int) -> BinMasses
     first = np.arange(low, high + 1, width, dtype=np.float64)
     last = np.minimum(first + (width - 1), high)
     middle, wide = (first + last) / 2, last - first + 1
-    rises, falls = (n - middle + 1) * p / (middle + 0.5), (middle + 1) * (1 - p) / (n - middle + 0.5)
-    slope = np.log(np.maximum(rises / (1 - p), falls / p))
+    odds = math.log(p) - math.log1p(-p)
+    rises = np.log((n - middle + 1) / (middle + 0.5)) + odds
+    falls = np.log((middle + 1) / (n - middle + 0.5)) - odds
+    slope = np.maximum(rises, falls)
     return BinMasses(first, last, binomial_masses(n, p, middle) * wide * np.cosh(slope * (wide - 1) / 2))
 
 
@@ -244,7 +251,8 @@ def binomial_masses(n: int, p: float, k: Floats) -> Floats:
     at = np.where(inside, k, 0.5 * n)
     share = at / n
     away = share - p
-    divergence = share * np.log1p(away / p) + (1 - share) * np.log1p(-away / (1 - p))
+    with np.errstate(over="ignore"):  # of a chance near the smallest float nothing is left
+        divergence = share * np.log1p(away / p) + (1 - share) * np.log1p(-away / (1 - p))
     stirling = 1 / (12 * n) - 1 / (12 * at + 1) - 1 / (12 * (n - at) + 1)
     stirlings = np.exp(-n * divergence + stirling) * np.sqrt(n / (2 * math.pi * at * (n - at)))
     ends = np.exp(n * (math.log1p(-p) if p < 1 else -math.inf)), np.exp(n * math.log(p))

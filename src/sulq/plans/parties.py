@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.numbers import Numeric, rational, whole
+from sulq.numbers import Numeric, rational, several, whole
 from sulq.oracles.parties import MOST_PEOPLE, Parties, parties
 from sulq.oracles.parties_plan import SketchPlan
 from sulq.queries.rounds import Round
@@ -61,7 +61,7 @@ class PartiesPlan:
                 many = (
                     "no number of people is enough"
                     if self.needed is None
-                    else f"it takes {self.needed:,} people"
+                    else f"it takes {several(self.needed, 'person', 'people')}"
                 )
                 line += f" {wanted} {many}."
             lines.append(line)

@@ -17,7 +17,7 @@ from sulq.learners.conjunction import Conjunction
 from sulq.learners.learner import Learner
 from sulq.learners.parity import Parity
 from sulq.learners.select import Select
-from sulq.numbers import Numeric, fraction, whole
+from sulq.numbers import Numeric, fraction, in_floats, whole
 from sulq.plans.bounds import Both, Bounds, Figures, Goal, possible, short, solved
 from sulq.plans.contents import Plan
 from sulq.plans.decisions import label_of
@@ -34,6 +34,7 @@ __all__ = ["Plan", "plan"]
 NONE = Both(None, None)
 
 
+@in_floats
 def plan(
     learner: Any,
     schema: Any,
@@ -212,7 +213,7 @@ def _instead(learner: Any, schema: Schema, wanted: Wanted, terms: Goal, lead: st
     """What would be possible, in words, if what else was asked for makes sense."""
     try:
         return f"; {lead}{possible(_bounds(learner, schema, wanted), terms)}"
-    except QueryError:
+    except (QueryError, ArithmeticError):
         return ""
 
 
@@ -232,12 +233,8 @@ def _released(learner: Any, figures: Figures) -> Plan:
         Parity: "Theorem 4.4 (full paper), Theorem 3.8 (earlier version)",
         Compress: "Theorem 3.4 and the end of section 3.1 (full paper)",
     }
-    goal_learner = replace(
-        learner,
-        error=Fraction(str(figures.error.tight)),
-        confidence=Fraction(str(figures.confidence.tight)),
-        share=1,
-    )
+    error, sure = (Fraction(str(figure.tight)) for figure in (figures.error, figures.confidence))
+    goal_learner = replace(learner, error=error, confidence=sure, share=1)
     return Plan(
         goal_learner,
         "curator",

@@ -17,6 +17,7 @@ from sulq.errors import QueryError, SulqError
 from sulq.numbers import Numeric, rational
 from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.prices import Accounting, Prices
+from sulq.privacy.rounding import USUAL
 from sulq.wire import entry, exact, members, reading
 
 SMALLEST, SMALLEST_DELTA = "1e-50", "1e-300"
@@ -132,7 +133,8 @@ class ApproxDP:
         object.__setattr__(self, "accounting", accounting)
         if accounting not in get_args(Accounting):
             raise SulqError(f"accounting is one of {', '.join(get_args(Accounting))}, not {accounting!r}")
-        Prices.of(accounting, self.epsilon, self.delta)  # or a refusal
+        if self.total * USUAL < 1:
+            raise QueryError(f"no share of {self.describe()} buys an answer: take a larger epsilon or delta")
 
     @property
     def unit(self) -> BudgetUnit:

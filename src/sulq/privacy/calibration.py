@@ -29,14 +29,11 @@ from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.ranges import LOWEST
-from sulq.privacy.rounding import cost_up, down, root_down, up
+from sulq.privacy.rounding import USUAL, cost_up, down, root_down, up
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from sulq.privacy.terms import Contest, Pure, Settled, SumFacts, Terms, jointly
 from sulq.privacy.tolerances import widest_within
 from sulq.privacy.vector_noise import epsilon_of, in_vectors, noise_of
-
-USUAL = 2**128 * 3**16 * 5**16 * 7**4 * math.prod((11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
-"""The denominators of charges divide this number."""
 
 
 class Calibration(Protocol):

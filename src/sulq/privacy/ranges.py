@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.numbers import Numeric, rational
+from sulq.numbers import Numeric, fraction, rational
 
 # Below 2^-40 the noise is never seen; squares of what is above 2^400 come near the end of the floats' range.
 LOWEST, HIGHEST = Fraction(1, 2**40), Fraction(2**400)
@@ -39,16 +39,24 @@ def checked_sensitivity(value: Fraction | int) -> Fraction:
     return Fraction(value)
 
 
-def checked_beta(beta: float | Fraction) -> Fraction:
+def checked_beta(beta: Numeric) -> Fraction:
     """The chance of an error, or a refusal.
 
     >>> checked_beta(0.05)
     Fraction(1, 20)
+    >>> checked_beta(2)
+    Traceback (most recent call last):
+    sulq.errors.QueryError: beta must be at least 1e-300 and less than 1, got 2
     """
-    number = rational("beta", beta)
-    if float(number) < SMALLEST_BETA or number >= 1:
+    number = fraction("beta", beta)
+    if not 0 < number < 1 or float(number) < SMALLEST_BETA:
         raise QueryError(f"beta must be at least {SMALLEST_BETA} and less than 1, got {beta}")
     return number
+
+
+def chance(beta: Numeric) -> float:
+    """The chance of an error as a float, or a refusal."""
+    return float(checked_beta(beta))
 
 
 def rounded_up(probability: Decimal) -> float:

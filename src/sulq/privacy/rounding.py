@@ -9,6 +9,8 @@ from fractions import Fraction
 COST_STEP = Fraction(1, 10**12)
 SIGNIFICANT = 40
 """Numbers are kept to so many significant bits, so that fractions stay short."""
+USUAL = 2**128 * 3**16 * 5**16 * 7**4 * math.prod((11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
+"""The denominators of charges divide this number."""
 
 
 def cost_up(cost: Fraction) -> Fraction:

@@ -66,6 +66,7 @@ class SulqGaussian:
         object.__setattr__(self, "delta", rational("delta", delta, below=1))
         object.__setattr__(self, "queries", whole(NUMBER, queries, 1))
         object.__setattr__(self, "gamma", None if gamma is None else rational("gamma", gamma, below=1))
+        _refuse_wide(Fraction(self.queries), WIDEST**2)
         _refuse_wide(self.variance, WIDEST**2)
         if self.variance < LEAST_VARIANCE:
             raise QueryError(

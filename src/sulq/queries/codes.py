@@ -12,6 +12,7 @@ import numpy as np
 
 from sulq import loops
 from sulq.errors import QueryError
+from sulq.queries.edges import interval_names
 from sulq.queries.expressions import named, truncated
 from sulq.queries.facts import EXACT, Code, Number, coarsened, flag, magnitude_bits, one_of
 from sulq.queries.node import MANY_ROWS, Node
@@ -46,9 +47,7 @@ class Bins(Node):
     def facts(self, scope: Scope) -> Code:
         if scope.number(self.inner).width != 1:
             raise QueryError("bins take a single number, not a vector")
-        names = [f"{edge:g}" for edge in self.edges]
-        between = [f"{a} to {b}" for a, b in pairwise(names)]
-        return Code(len(names) + 1, (f"below {names[0]}", *between, f"{names[-1]} and up"))
+        return Code(len(self.edges) + 1, interval_names([f"{edge:g}" for edge in self.edges]))
 
     def value(self, batch: Batch) -> Values:
         edges, facts = self._on_grid(batch.scope), batch.scope.number(self.inner)

@@ -1,8 +1,10 @@
-"""Public edges between the bounds of a number: evenly spread, and closer and closer towards 0."""
+"""Public edges between the bounds of a number, even or closer and closer towards 0, and their intervals."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 
 
 def near_zero(
@@ -35,3 +37,12 @@ def near_zero(
     if integers:
         edges = [float(math.ceil(edge)) for edge in edges]
     return sorted({edge for edge in edges if low < edge <= high})
+
+
+def interval_names(edges: Sequence[str]) -> tuple[str, ...]:
+    """What the intervals between edges are called.
+
+    >>> interval_names(["18", "65"])
+    ('below 18', '18 to 65', '65 and up')
+    """
+    return f"below {edges[0]}", *(f"{a} to {b}" for a, b in pairwise(edges)), f"{edges[-1]} and up"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from sulq.numbers import several
 from sulq.plans.watching import AskedRound, QuestionLine
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget
 from sulq.runs.odds import growth
@@ -73,7 +74,10 @@ def to_expect(rounds: Sequence[AskedRound], rows: int | None, spent: str) -> lis
     if not sentences:
         return []
     first, *rest = sentences
-    return [f"With {rows:,} rows and {spent}, {first}.", *(f"{each[0].upper()}{each[1:]}." for each in rest)]
+    return [
+        f"With {several(rows, 'row', 'rows')} and {spent}, {first}.",
+        *(f"{each[0].upper()}{each[1:]}." for each in rest),
+    ]
 
 
 def _of_counts(off: float, rows: int, groups: int) -> str:

@@ -15,6 +15,7 @@ from sulq.hypotheses.hypothesis import Hypothesis, enumerated
 from sulq.hypotheses.result_set import ResultSet
 from sulq.hypotheses.tabulation import Tabulation
 from sulq.ledger.places import Address, place_of
+from sulq.numbers import several
 from sulq.oracles.assembly import IN_MEMORY
 from sulq.pictures import odds
 from sulq.plans.watching import AskedRound
@@ -221,7 +222,8 @@ def _rounds(rounds: tuple[AskedRound, ...], account: RunBudget | None) -> str:
     table = f'<table class="rounds"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     if sum(len(words) for line in lines for words in line.values()) > LONG:
         numbers = sum(round_.numbers for round_ in rounds)
-        table = f"<details><summary>{len(rounds)} rounds, {numbers:,} numbers</summary>{table}</details>"
+        counts = f"{several(len(rounds), 'round', 'rounds')}, {several(numbers, 'number', 'numbers')}"
+        table = f"<details><summary>{counts}</summary>{table}</details>"
     return f"<h2>What was asked</h2>{table}{note}"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from sulq.errors import QueryError
-from sulq.numbers import whole
+from sulq.numbers import several, whole
 from sulq.queries.rounds import Round
 from sulq.queries.scope import Scope
 from sulq.serve.refusals import RefusedError
@@ -90,8 +90,8 @@ class Limits:
         """For how many numbers a round asks. One that asks for too many is refused before memory is taken."""
         if len(round_.queries) > self.queries:
             raise QueryError(
-                f"a round may have {self.queries} queries here, not {len(round_.queries)}: ask the rest in "
-                "another"
+                f"a round may have {several(self.queries, 'query', 'queries', 'd')} here, not "
+                f"{len(round_.queries)}: ask the rest in another"
             )
         numbers = 0
         for query in round_.queries:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import SchemaError, SulqError
+from sulq.numbers import several
 from sulq.queries.kernel import Kernel
 from sulq.queries.node import Leaf, Node
 from sulq.queries.scope import Floats, Scope, Values, scope_of
@@ -75,7 +76,7 @@ class Sums(ABC):
         """Give back memory, files and connections, if there are any."""
 
     def __repr__(self) -> str:
-        return f"<sulq source of {len(self.schema)} columns: {', '.join(self.schema)}>"
+        return f"<sulq source of {several(len(self.schema), 'column', 'columns')}: {', '.join(self.schema)}>"
 
 
 def sums_of_blocks(

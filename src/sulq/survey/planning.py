@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sulq.errors import SulqError
+from sulq.numbers import several
 from sulq.pictures import lines, svg
 from sulq.survey.asking import SurveyItem, items_of
 from sulq.survey.file import Divides, SurveyFile
@@ -82,12 +83,13 @@ class SurveyPlan:
         """What to change if too few people are expected; empty if they are enough."""
         if self.enough:
             return ""
-        ways = [f"expect {self.needed:,} people", "want less precision", "give a larger epsilon"]
+        ways = [f"expect {_people(self.needed)}", "want less precision", "give a larger epsilon"]
         if len(self.questions) > 1:
             other: Divides = "people" if self.survey.divides == "epsilon" else "epsilon"
             otherwise = plan_of(replace(self.survey, divides=other))
-            ways += [f'divide otherwise (divides = "{other}" needs {otherwise.needed:,} people)', "ask less"]
-        return f"{self.survey.people:,} people are too few: {', '.join(ways[:-1])}, or {ways[-1]}"
+            ways += [f'divide otherwise (divides = "{other}" needs {_people(otherwise.needed)})', "ask less"]
+        few = several(self.survey.people, "person is", "people are")
+        return f"{few} too few: {', '.join(ways[:-1])}, or {ways[-1]}"
 
     def table(self) -> RenderableType:
         """The plan for a terminal."""
@@ -170,3 +172,7 @@ def _measure(error: float, asked: SurveyItem) -> str:
     if asked.question.kind != "number":
         return f"{100 * error:.2g} points"
     return f"{error:.2g} {asked.question.unit}" if asked.question.unit else f"{error:.2g}"
+
+
+def _people(many: int) -> str:
+    return several(many, "person", "people")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sulq.errors import QueryError
+from sulq.privacy.ranges import chance
 from sulq.talk.columns import Library, csv_text, distinct, frame, html_table, plain_table, with_error, written
 from sulq.talk.law_forms import Law, law_form, law_of
 from sulq.talk.laws import Exactly, Value
@@ -86,7 +87,7 @@ class Answer:
         its count may be zero, it is infinite. Of a choice it is how far the chosen score may be from the
         best. Rows being only a sample of something larger is not part of it, unless the law says so.
         """
-        return self.law.radius(beta)
+        return self.law.radius(chance(beta))
 
     def interval(self, beta: float) -> tuple[Value, Value]:
         """Between these two the truth lies, but for a chance of `beta`: of an array, all of it at once."""
@@ -284,3 +285,9 @@ def _read(value: Any) -> Value:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
     return value
+
+
+def errors_of(laws: Iterable[Law | None], beta: float) -> list[float | None]:
+    """How far off answers of these laws are, but for a chance of `beta` each; None where there is no law."""
+    rare = chance(beta)
+    return [None if law is None else float(np.max(law.radius(rare))) for law in laws]

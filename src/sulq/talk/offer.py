@@ -24,7 +24,7 @@ from sulq.queries.question import Question
 from sulq.queries.rounds import Round, asked_of
 from sulq.queries.scope import Scope, scope_of
 from sulq.schema import Schema
-from sulq.talk.answers import Answer
+from sulq.talk.answers import Answer, errors_of
 from sulq.talk.law_forms import Law
 from sulq.talk.row_questions import PublicFacts, RowQuestion, check_kinds
 from sulq.talk.statistics import Steps, answer_to, chosen
@@ -172,7 +172,7 @@ class Offer:
 
         None for a mean whose count is not public: its error depends on that count.
         """
-        return [None if law is None else float(np.max(law.radius(beta))) for law in self.laws(round_)]
+        return errors_of(self.laws(round_), beta)
 
     def laws(self, round_: Round) -> list[Law | None]:
         """What law the error of each answer would have; None where `error` says None."""

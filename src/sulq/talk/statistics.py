@@ -14,12 +14,10 @@ from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.spherical import SphericalLaplace
 from sulq.privacy.terms import Pure, Settled
 from sulq.queries.choose import Choice
-from sulq.queries.expressions import Column
-from sulq.queries.facts import Number
 from sulq.queries.node import Node
 from sulq.queries.query import Query
 from sulq.queries.scope import Scope
-from sulq.schema import Date, Integer
+from sulq.queries.value_names import value_names
 from sulq.talk.answers import Answer, Axis
 from sulq.talk.choice_laws import Gap
 from sulq.talk.laws import Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, shaped
@@ -83,15 +81,7 @@ def axes_of(query: Query | Choice, scope: Scope) -> tuple[Axis, ...]:
 
 
 def _labels(group: Node, scope: Scope) -> tuple[str, ...] | None:
-    kind = scope.schema[group.name] if isinstance(group, Column) else None
-    whole = isinstance(kind, Integer)
-    facts = scope.facts(group)
-    if not whole and isinstance(facts, Number) and facts.flag:
-        return ("false", "true")
-    code = scope.code(group)
-    if code.size > MOST_LABELS:
-        return None
-    return tuple(str(kind.date(day)) for day in range(code.size)) if isinstance(kind, Date) else code.levels
+    return None if scope.code(group).size > MOST_LABELS else value_names(group, scope)
 
 
 def _released(scope: Scope, part: Node, steps: Steps, noise: AddedNoise | None) -> KnownSum:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from sulq.errors import BudgetError, QueryError
-from sulq.numbers import Numeric, in_floats, rational, whole
+from sulq.numbers import Numeric, fraction, in_floats, rational, whole
 from sulq.oracles.curator import Curator
 from sulq.oracles.remote import Remote
 from sulq.privacy import repeated
@@ -52,7 +52,7 @@ def repetitions(
 @in_floats
 def emulation_rows(
     calibration: SulqGaussian | SulqLaplace,
-    tolerances: Sequence[float],
+    tolerances: Sequence[Numeric],
     beta: Numeric,
     as_printed: bool = False,
 ) -> int:
@@ -74,11 +74,12 @@ def emulation_rows(
     >>> emulation_rows(paper, [0.0125] * 4, 0.05), emulation_rows(paper, [0.0125] * 4, 0.05, as_printed=True)
     (28996, 2131)
     """
-    spare, rare, many = _spare(calibration, tolerances), rational("beta", beta, below=1), len(tolerances)
+    within = [float(fraction("a tolerance", tolerance)) for tolerance in tolerances]
+    spare, rare, many = _spare(calibration, within), rational("beta", beta, below=1), len(within)
     if as_printed:
-        inverse = sum(1 / tolerance for tolerance in tolerances)
+        inverse = sum(1 / tolerance for tolerance in within)
         return math.ceil(math.sqrt(float(calibration.variance) * math.log(many / rare) / spare * inverse))
-    return rows_within(calibration, tolerances, [float(rare / many)] * many)
+    return rows_within(calibration, within, [float(rare / many)] * many)
 
 
 def rows_within(

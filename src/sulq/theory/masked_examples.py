@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.errors import QueryError
+from sulq.numbers import whole
 from sulq.schema import Boolean, Integer, Schema
+from sulq.theory.theorems import MOST_BITS
+
+MOST_LISTED = 18
+"""Bits of which every example fits into memory: 2·18·2^18 rows."""
 
 
 def masked_parity_schema(d: int) -> Schema:
@@ -21,6 +26,7 @@ def masked_parity_schema(d: int) -> Schema:
     >>> list(masked_parity_schema(2))
     ['x0', 'x1', 'index', 'switch', 'label']
     """
+    whole("d", d, 1, MOST_BITS)
     return Schema(
         {f"x{j}": Boolean() for j in range(d)}
         | {"index": Integer(0, d - 1), "switch": Boolean(), "label": Boolean()}
@@ -59,7 +65,7 @@ def masked_parity_domain(secret: Sequence[int], mask: int) -> dict[str, NDArray[
     48
     """
     check_secret(secret, mask)
-    d = len(secret)
+    d = whole("the length of a secret of which every example is listed", len(secret), 1, MOST_LISTED)
     rest, point = np.divmod(np.arange(2 * d << d), 1 << d)
     index, switch = rest % d, rest >= d
     return _labelled((point >> np.arange(d)[:, np.newaxis]) & 1 > 0, index, switch, secret, mask)

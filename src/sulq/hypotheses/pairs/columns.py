@@ -16,9 +16,9 @@ from sulq.hypotheses.pairs.inside import UNLIKELY, rows_inside
 from sulq.hypotheses.pairs.positive import PositiveTables
 from sulq.queries.codes import Bins
 from sulq.queries.expressions import Column
-from sulq.queries.facts import Code
 from sulq.queries.node import Node
 from sulq.queries.scope import scope_of
+from sulq.queries.value_names import value_names
 from sulq.schema import Boolean, Category, Integer, Schema
 from sulq.talk.answers import Answer
 
@@ -108,10 +108,8 @@ class PairsFacts:
 
     def labels(self, place: int) -> tuple[str, ...]:
         """What the values of a column are called in the tables."""
-        facts = scope_of(self.schema).facts(self.columns[place].code)
-        if isinstance(facts, Code):
-            return facts.levels or tuple(map(str, range(facts.size)))
-        return "false", "true"
+        scope, code = scope_of(self.schema), self.columns[place].code
+        return value_names(code, scope) or tuple(map(str, range(scope.code(code).size)))
 
     def within(self, place: int) -> Floats:
         """For each count of a column alone, how many rows it stands for: positive, as the tables have it."""

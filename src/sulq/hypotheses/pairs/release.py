@@ -21,6 +21,7 @@ from sulq.hypotheses.pairs.dependence import chow_liu, naive_bayes
 from sulq.hypotheses.pairs.linear import linear
 from sulq.hypotheses.pairs.positive import fitted
 from sulq.hypotheses.pairs.synthetic import SyntheticRows, sampled
+from sulq.numbers import several
 from sulq.pictures import heat
 from sulq.pictures.svg import clean, plain
 from sulq.queries.node import Node
@@ -211,8 +212,8 @@ class PairsRelease(Hypothesis):
     @property
     def _size(self) -> str:
         cells = sum(table.values.size for table in self.facts.agreement.pairs.values())
-        tables = "1 table" if len(self.tables) == 1 else f"{len(self.tables):,} tables"
-        return f"{tables} of two of {len(self.columns):,} columns, {cells:,} counts in all."
+        tables, columns = len(self.tables), len(self.columns)
+        return f"{several(tables, 'table', 'tables')} of two of {columns:,} columns, {cells:,} counts in all."
 
     @property
     def _noise(self) -> list[str]:
