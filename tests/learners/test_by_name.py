@@ -356,20 +356,39 @@ def perceptron(
     return w
 
 
-def test_the_perceptron_by_name_takes_the_boxs_steps() -> None:
-    # On the grid of the features, where 1 is 32,767 steps of 2^-15: then both sides see the same rows.
-    drawn = np.random.default_rng(11).integers(-32_767, 32_768, (400, 3))
-    rows = drawn / 32_767
+def boxed_perceptron(features: list[str], iterations: int, stop: Any, label: str = "l") -> sulq.Perceptron:
+    return sulq.Perceptron(
+        label, features, iterations, norm=None, intercept=False, scaled=False, keep="last", stop=stop
+    )
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 1), (-0.25, 3)])
+def test_the_perceptron_by_name_takes_the_boxs_steps_on_rows_as_they_are(low: float, high: float) -> None:
+    """The paper's rows are of [0, 1]^d: what goes through the origin there does not go through their middle."""
+    rows = np.random.default_rng(11).integers(low * 2**16, high * 2**16, (400, 3)) / 2**16
     label = np.where(rows @ [1.0, -2.0, 0.5] > 0, 1, -1)
-    schema = {name: sulq.Real(-1, 1) for name in "xyz"} | {"l": sulq.Boolean()}
-    people = sulq.open({n: rows[:, i] for i, n in enumerate("xyz")} | {"l": label > 0}, schema)
+    schema = {name: sulq.Real(low, high) for name in "xyz"} | {"l": sulq.Boolean()}
+    table = {n: rows[:, i] for i, n in enumerate("xyz")}
+    people = sulq.open(table | {"l": label > 0}, schema)
     oracle = Heard(people.exact())
-    learner = sulq.Perceptron("l", iterations=30, norm=None, intercept=False, keep="last", stop=2)
+    learner = boxed_perceptron(["x", "y", "z"], 30, 2)
     learned = learner.learn(oracle)
-    steps = perceptron(drawn / 2**15, label, 30)
+    steps = perceptron(rows, label, 30)
     assert np.allclose(learned.weights, steps[-1], atol=1e-6) and learned.intercept == 0
+    assert (learned.predict(table) == (rows @ steps[-1] > 0)).all()
     assert all(shape == [("count", 1), ("total", 3)] for shape in oracle.shapes), "1 and d queries a round"
+    assert len(oracle.shapes) == min(30, len(steps))
     assert learner.most_numbers(people.schema) == 30 * (1 + 3)
+    again = sulq.Hypothesis.from_json(learned.to_json())
+    assert again.describe() == learned.describe() and "in their own units" in learned.describe()
+    assert (again.predict(table) == learned.predict(table)).all()
+
+
+def test_rows_in_their_own_units_go_with_halfspaces_through_the_origin() -> None:
+    oracle = Heard(points().exact())
+    with pytest.raises(sulq.QueryError, match="scaled=False goes with intercept=False"):
+        sulq.Perceptron(sulq.col("x") > 0.5, ["y"], scaled=False).learn(oracle)
+    assert oracle.rounds == []
 
 
 def test_the_perceptron_by_name_stops_at_so_many_deviations_of_the_noise() -> None:
@@ -378,7 +397,7 @@ def test_the_perceptron_by_name_stops_at_so_many_deviations_of_the_noise() -> No
     )
     for epsilon, stop, rounds in ((10**4, "0.01", 5), (1, 10**6, 1)):
         oracle = Heard(people.curator(epsilon=epsilon, calibration="sulq-laplace", queries=10))
-        sulq.Perceptron("l", ["x"], 5, norm=None, intercept=False, keep="last", stop=stop).learn(oracle)
+        boxed_perceptron(["x"], 5, stop).learn(oracle)
         assert len(oracle.rounds) == rounds
 
 
@@ -451,9 +470,7 @@ LEARNERS: dict[str, Callable[[], Learner[Any]]] = {
     "k-means": lambda: sulq.KMeans(2, ["x", "y"], 2, start=START, step="paper"),
     "SVD": lambda: sulq.SVD(1, ["x", "y"], scaled=False),
     "ID3": lambda: sulq.ID3("b", ["a", "c"], pick="counts", gamma=4),
-    "perceptron": lambda: sulq.Perceptron(
-        "b", ["x", "y"], 2, norm=None, intercept=False, keep="last", stop=3
-    ),
+    "perceptron": lambda: boxed_perceptron(["x", "y"], 2, 3, label="b"),
 }
 ORACLES: dict[str, Callable[[sulq.Source], Any]] = {
     "exact": lambda source: source.exact(),
