@@ -21,27 +21,37 @@ from sulq.classes.sizes import (
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
 
 
-@pytest.mark.parametrize("sampling", ["tight", "paper"])
-@pytest.mark.parametrize(
-    ("features", "error", "beta", "epsilon"), [(64, 0.05, 0.05, 0.5), (3, 0.3, 1e-6, 2.0)]
-)
+def failing(rows: int, features: int, error: float, p: float, never: float) -> float:
+    """With which chance A* by repetition errs, where no run says anything with a chance of `never`."""
+    return never + (1 - never) * 2 ** (features - 1) * (1 - p * error) ** rows
+
+
+PARITIES = [(64, 0.05, 0.05, 0.5), (3, 0.3, 1e-6, 2.0)]
+
+
+@pytest.mark.parametrize(("features", "error", "beta", "epsilon"), PARITIES)
 def test_parity_fails_as_often_as_it_may_and_more_often_with_a_row_less(
-    features: int, error: float, beta: float, epsilon: float, sampling: Any
+    features: int, error: float, beta: float, epsilon: float
 ) -> None:
-    plan = parity_plan(features, error, beta, epsilon, sampling)
-    tight = sampling == "tight"
-    p = joint_rate(epsilon, float(plan.runs)) if tight else sampling_rate(epsilon / plan.runs, sampling)
-    never = math.exp(-plan.runs) if tight else 2.0**-plan.runs
+    plan = parity_plan(features, error, beta, epsilon)
+    at = features, error, joint_rate(epsilon, float(plan.runs)), math.exp(-plan.runs)
+    assert failing(plan.rows, *at) <= beta < failing(plan.rows - 1, *at)
 
-    def failing(rows: int) -> float:
-        return never + (1 - never) * 2 ** (features - 1) * (1 - p * error) ** rows
 
-    assert failing(plan.rows) <= beta < failing(plan.rows - 1)
+@pytest.mark.parametrize(("features", "error", "beta", "epsilon"), PARITIES)
+def test_the_papers_repetition_fails_no_more_often_than_it_may_and_with_one_run_less_it_would(
+    features: int, error: float, beta: float, epsilon: float
+) -> None:
+    """Lemma 3.1 and Theorem 3.8: half of β for no run at all, half of it for one that errs."""
+    plan = parity_plan(features, error, beta, epsilon, "paper")
+    p = sampling_rate(epsilon / plan.runs, "paper")
+    assert failing(plan.rows, features, error, p, 2.0**-plan.runs) <= beta
+    assert 2.0**-plan.runs <= beta / 2 < 2.0 ** (1 - plan.runs)
 
 
 def test_the_printed_numbers_are_larger() -> None:
     at = (64, 0.05, 0.05, 0.5)
-    assert parity_plan(*at).rows < parity_plan(*at, "paper").rows < printed_parity_rows(*at)
+    assert parity_plan(*at).rows < parity_plan(*at, "paper").rows == printed_parity_rows(*at)
     assert parity_plan(*at, amplification="test set").rows < printed_parity_rows(*at, "test set")
     for agnostic in (True, False):
         assert occam_rows(10**6, 0.05, 0.05, 0.5, agnostic) < printed_occam_rows(
@@ -130,9 +140,9 @@ def test_numbers_at_the_end_of_the_floats_are_refused_in_words(
 
 
 def test_a_chance_that_no_number_of_runs_reaches_is_refused_in_words() -> None:
-    with pytest.raises(sulq.QueryError, match="use sampling='tight'"):
-        parity_plan(3, 0.1, 1e-30, 1.0, "paper")
-    assert parity_plan(3, 0.1, 1e-30, 1.0).rows > 0
+    with pytest.raises(sulq.QueryError, match="use amplification='repeat'"):
+        parity_plan(3, 0.1, 1e-30, 1.0, "paper", "test set")
+    assert parity_plan(3, 0.1, 1e-30, 1.0).rows > 0 and parity_plan(3, 0.1, 1e-30, 1.0, "paper").runs == 101
 
 
 def test_the_paper_s_rate_is_a_probability() -> None:

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.classes.sizes import boxed_parity_plan, printed_parity_rows
+from sulq.classes.sizes import boxed_parity_plan, parity_plan, printed_parity_rows
 from sulq.learners.boxed_tree import gained, gamma_for
 from sulq.learners.learner import Learner
 from sulq.privacy.boxed_parity import noisy_argmin
+from sulq.privacy.parity import ParityMechanism
 from sulq.queries.query import Query
 from sulq.queries.rounds import numbers_of
 from sulq.queries.scope import scope_of
@@ -399,6 +400,46 @@ def test_the_perceptron_by_name_stops_at_so_many_deviations_of_the_noise() -> No
         oracle = Heard(people.curator(epsilon=epsilon, calibration="sulq-laplace", queries=10))
         boxed_perceptron(["x"], 5, stop).learn(oracle)
         assert len(oracle.rounds) == rounds
+
+
+@pytest.mark.parametrize(
+    ("at", "runs", "rows"), [((64, 0.05, 0.05, 0.5), 6, 92_257), ((8, 0.2, 0.1, 1.0), 5, 1_709)]
+)
+def test_theorem_3_8_by_name_has_its_runs_and_its_rows(
+    at: tuple[int, float, float, float], runs: int, rows: int
+) -> None:
+    """β′ = β/2, log 1/β′ runs with ε′ = ε/log(1/β′) each, 8/ε′α·(d ln 2 + ln 1/β′) rows."""
+    plan = parity_plan(*at, "paper")
+    assert (plan.runs, plan.rows) == (runs, rows)
+
+
+def test_theorem_3_8_by_name_runs_a_so_often_with_its_part_of_epsilon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If each run says ⊥, all k are made; else the first parity decides."""
+    plan = parity_plan(4, 0.5, 0.25, 2.0, "paper")
+    assert (plan.runs, plan.rows) == (3, 117)
+    table = {f"x{j}": RNG.random(plan.rows) < 0.5 for j in range(4)}
+    table["y"] = table["x0"] ^ table["x2"]
+    learner = sulq.Parity("y", error="0.5", confidence="0.75", sampling="paper")
+    said: list[Any] = []
+    made: list[tuple[Fraction, int]] = []
+
+    def release(mechanism: ParityMechanism, given: Any, unknowns: int) -> Any:
+        made.append((mechanism.epsilon, len(given)))
+        return said.pop(0)
+
+    monkeypatch.setattr(ParityMechanism, "release", release)
+    mask = np.array([True, False, True, False])
+    for says, many in (([None, None, None], 3), ([None, mask, ~mask], 2)):
+        made, said = [], says
+        learned = learner.learn(bits(table).curator(epsilon=2))
+        assert made == [(Fraction(2, 3), plan.rows)] * many
+        assert bool(learned) == (many == 2)
+    curator = bits({name: column[:-1] for name, column in table.items()}).curator(epsilon=2)
+    with pytest.raises(sulq.QueryError, match=f"insufficient samples: .* needs {plan.rows} rows"):
+        learner.learn(curator)
+    assert curator.spent == 0
 
 
 def test_the_box_of_a_star_has_its_constants() -> None:
