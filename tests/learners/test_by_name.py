@@ -385,6 +385,19 @@ def test_the_perceptron_by_name_takes_the_boxs_steps_on_rows_as_they_are(low: fl
     assert (again.predict(table) == learned.predict(table)).all()
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        sulq.SVD(1, ["x"], scaled=np.False_),  # type: ignore[arg-type]
+        sulq.Perceptron("b", ["x"], intercept=False, scaled=np.False_),  # type: ignore[arg-type]
+    ],
+    ids=["SVD", "perceptron"],
+)
+def test_what_numpy_calls_false_is_written_down_as_false(learner: Learner[Any]) -> None:
+    learned = learner.learn(mixed(50).exact())
+    assert sulq.Hypothesis.from_json(learned.to_json()).scaled is False  # type: ignore[attr-defined]
+
+
 def test_rows_in_their_own_units_go_with_halfspaces_through_the_origin() -> None:
     oracle = Heard(points().exact())
     with pytest.raises(sulq.QueryError, match="scaled=False goes with intercept=False"):

@@ -206,7 +206,7 @@ class Perceptron(Learner[Halfspace]):
             mistakes,
             off,
             () if alike else tuple(noises.tolist()),
-            self.scaled,
+            bool(self.scaled),
         )
 
     @property
