@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import sulq
-from sulq.classes.sizes import boxed_parity_plan, printed_parity_rows
+from sulq.classes.sizes import boxed_parity_plan, parity_plan, printed_parity_rows
 from sulq.learners.boxed_tree import gained, gamma_for
 from sulq.learners.learner import Learner
 from sulq.privacy.boxed_parity import noisy_argmin
+from sulq.privacy.parity import ParityMechanism
 from sulq.queries.query import Query
 from sulq.queries.rounds import numbers_of
 from sulq.queries.scope import scope_of
@@ -356,20 +357,52 @@ def perceptron(
     return w
 
 
-def test_the_perceptron_by_name_takes_the_boxs_steps() -> None:
-    # On the grid of the features, where 1 is 32,767 steps of 2^-15: then both sides see the same rows.
-    drawn = np.random.default_rng(11).integers(-32_767, 32_768, (400, 3))
-    rows = drawn / 32_767
+def boxed_perceptron(features: list[str], iterations: int, stop: Any, label: str = "l") -> sulq.Perceptron:
+    return sulq.Perceptron(
+        label, features, iterations, norm=None, intercept=False, scaled=False, keep="last", stop=stop
+    )
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 1), (-0.25, 3)])
+def test_the_perceptron_by_name_takes_the_boxs_steps_on_rows_as_they_are(low: float, high: float) -> None:
+    """The paper's rows are of [0, 1]^d: what goes through the origin there does not go through their middle."""
+    rows = np.random.default_rng(11).integers(low * 2**16, high * 2**16, (400, 3)) / 2**16
     label = np.where(rows @ [1.0, -2.0, 0.5] > 0, 1, -1)
-    schema = {name: sulq.Real(-1, 1) for name in "xyz"} | {"l": sulq.Boolean()}
-    people = sulq.open({n: rows[:, i] for i, n in enumerate("xyz")} | {"l": label > 0}, schema)
+    schema = {name: sulq.Real(low, high) for name in "xyz"} | {"l": sulq.Boolean()}
+    table = {n: rows[:, i] for i, n in enumerate("xyz")}
+    people = sulq.open(table | {"l": label > 0}, schema)
     oracle = Heard(people.exact())
-    learner = sulq.Perceptron("l", iterations=30, norm=None, intercept=False, keep="last", stop=2)
+    learner = boxed_perceptron(["x", "y", "z"], 30, 2)
     learned = learner.learn(oracle)
-    steps = perceptron(drawn / 2**15, label, 30)
+    steps = perceptron(rows, label, 30)
     assert np.allclose(learned.weights, steps[-1], atol=1e-6) and learned.intercept == 0
+    assert (learned.predict(table) == (rows @ steps[-1] > 0)).all()
     assert all(shape == [("count", 1), ("total", 3)] for shape in oracle.shapes), "1 and d queries a round"
+    assert len(oracle.shapes) == min(30, len(steps))
     assert learner.most_numbers(people.schema) == 30 * (1 + 3)
+    again = sulq.Hypothesis.from_json(learned.to_json())
+    assert again.describe() == learned.describe() and "in their own units" in learned.describe()
+    assert (again.predict(table) == learned.predict(table)).all()
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        sulq.SVD(1, ["x"], scaled=np.False_),  # type: ignore[arg-type]
+        sulq.Perceptron("b", ["x"], intercept=False, scaled=np.False_),  # type: ignore[arg-type]
+    ],
+    ids=["SVD", "perceptron"],
+)
+def test_what_numpy_calls_false_is_written_down_as_false(learner: Learner[Any]) -> None:
+    learned = learner.learn(mixed(50).exact())
+    assert sulq.Hypothesis.from_json(learned.to_json()).scaled is False  # type: ignore[attr-defined]
+
+
+def test_rows_in_their_own_units_go_with_halfspaces_through_the_origin() -> None:
+    oracle = Heard(points().exact())
+    with pytest.raises(sulq.QueryError, match="scaled=False goes with intercept=False"):
+        sulq.Perceptron(sulq.col("x") > 0.5, ["y"], scaled=False).learn(oracle)
+    assert oracle.rounds == []
 
 
 def test_the_perceptron_by_name_stops_at_so_many_deviations_of_the_noise() -> None:
@@ -378,8 +411,48 @@ def test_the_perceptron_by_name_stops_at_so_many_deviations_of_the_noise() -> No
     )
     for epsilon, stop, rounds in ((10**4, "0.01", 5), (1, 10**6, 1)):
         oracle = Heard(people.curator(epsilon=epsilon, calibration="sulq-laplace", queries=10))
-        sulq.Perceptron("l", ["x"], 5, norm=None, intercept=False, keep="last", stop=stop).learn(oracle)
+        boxed_perceptron(["x"], 5, stop).learn(oracle)
         assert len(oracle.rounds) == rounds
+
+
+@pytest.mark.parametrize(
+    ("at", "runs", "rows"), [((64, 0.05, 0.05, 0.5), 6, 92_257), ((8, 0.2, 0.1, 1.0), 5, 1_709)]
+)
+def test_theorem_3_8_by_name_has_its_runs_and_its_rows(
+    at: tuple[int, float, float, float], runs: int, rows: int
+) -> None:
+    """β′ = β/2, log 1/β′ runs with ε′ = ε/log(1/β′) each, 8/ε′α·(d ln 2 + ln 1/β′) rows."""
+    plan = parity_plan(*at, "paper")
+    assert (plan.runs, plan.rows) == (runs, rows)
+
+
+def test_theorem_3_8_by_name_runs_a_so_often_with_its_part_of_epsilon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If each run says ⊥, all k are made; else the first parity decides."""
+    plan = parity_plan(4, 0.5, 0.25, 2.0, "paper")
+    assert (plan.runs, plan.rows) == (3, 117)
+    table = {f"x{j}": RNG.random(plan.rows) < 0.5 for j in range(4)}
+    table["y"] = table["x0"] ^ table["x2"]
+    learner = sulq.Parity("y", error="0.5", confidence="0.75", sampling="paper")
+    said: list[Any] = []
+    made: list[tuple[Fraction, int]] = []
+
+    def release(mechanism: ParityMechanism, given: Any, unknowns: int) -> Any:
+        made.append((mechanism.epsilon, len(given)))
+        return said.pop(0)
+
+    monkeypatch.setattr(ParityMechanism, "release", release)
+    mask = np.array([True, False, True, False])
+    for says, many in (([None, None, None], 3), ([None, mask, ~mask], 2)):
+        made, said = [], says
+        learned = learner.learn(bits(table).curator(epsilon=2))
+        assert made == [(Fraction(2, 3), plan.rows)] * many
+        assert bool(learned) == (many == 2)
+    curator = bits({name: column[:-1] for name, column in table.items()}).curator(epsilon=2)
+    with pytest.raises(sulq.QueryError, match=f"insufficient samples: .* needs {plan.rows} rows"):
+        learner.learn(curator)
+    assert curator.spent == 0
 
 
 def test_the_box_of_a_star_has_its_constants() -> None:
@@ -451,9 +524,7 @@ LEARNERS: dict[str, Callable[[], Learner[Any]]] = {
     "k-means": lambda: sulq.KMeans(2, ["x", "y"], 2, start=START, step="paper"),
     "SVD": lambda: sulq.SVD(1, ["x", "y"], scaled=False),
     "ID3": lambda: sulq.ID3("b", ["a", "c"], pick="counts", gamma=4),
-    "perceptron": lambda: sulq.Perceptron(
-        "b", ["x", "y"], 2, norm=None, intercept=False, keep="last", stop=3
-    ),
+    "perceptron": lambda: boxed_perceptron(["x", "y"], 2, 3, label="b"),
 }
 ORACLES: dict[str, Callable[[sulq.Source], Any]] = {
     "exact": lambda source: source.exact(),

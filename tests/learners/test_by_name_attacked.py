@@ -53,9 +53,9 @@ ODD: dict[str, Callable[[], Learner[Any]]] = {
     "a tiny gamma": lambda: sulq.ID3("y", ["b", "c", "i"], pick="counts", gamma=1e-9, depth=2),
     "binary questions": lambda: sulq.ID3("y", ["i", "c"], pick="counts", gamma=1e-9, split="binary", depth=2),
     "a tiny stop": lambda: sulq.Perceptron(
-        "y", SPOTS, norm=None, intercept=False, keep="average", stop="1e-300"
+        "y", SPOTS, norm=None, intercept=False, scaled=False, keep="average", stop="1e-300"
     ),
-    "a category as the label": lambda: sulq.Perceptron("c", SPOTS, norm=None, intercept=False, keep="last"),
+    "a category as the label": lambda: sulq.Perceptron("c", SPOTS, norm=None, intercept=False, scaled=False),
     "literals as the paper keeps them": lambda: sulq.Conjunction("y", ["b"], keep="paper", share=1),
 }
 ORACLES: dict[str, Callable[[sulq.Source], Any]] = {

@@ -12,6 +12,7 @@ import pytest
 
 import sulq
 from sulq.hypotheses.centres import Centres
+from sulq.learners import start
 from sulq.learners.estimates import Floats
 from sulq.learners.kmeans import KMeans
 from sulq.learners.lloyd import moved, step
@@ -286,6 +287,20 @@ def test_fifteen_clusters_of_five_thousand_rows_are_found_at_epsilon_1() -> None
     points = frame.to_numpy() / 500_000 - 1
     exact, private = (KMeans(15).learn(oracle) for oracle in (source.exact(), source.curator(epsilon=1)))
     assert inertia(points, private.centres) < 1.5 * inertia(points, exact.centres)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_cells_by_the_thousand_place_centres_no_better(
+    columns: int, skewed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    rows = np.clip(rng.lognormal(-3, 0.8, (columns, 9000)), 0, 1) if skewed else rng.random((columns, 9000))
+    names = [f"x{i}" for i in range(columns)]
+    source = sulq.open(dict(zip(names, rows, strict=True)), {name: sulq.Real(0, 1) for name in names})
+    few = inertia(rows.T, KMeans(4).learn(source.exact()).natural)
+    monkeypatch.setattr(start, "FOR_A_CLUSTER", 64)
+    assert few <= 1.02 * inertia(rows.T, KMeans(4).learn(source.exact()).natural)
 
 
 def test_a_number_of_rows_that_is_public_is_not_estimated_from_noisy_bins() -> None:

@@ -311,6 +311,22 @@ def test_where_there_are_many_columns_pairs_are_chosen_privately() -> None:
     assert sum("x0" in pair for pair in made.pairs) == 39
 
 
+@pytest.mark.parametrize("usual", [[40.0], [5.0, 7.0, 40.0, 57.0], list(range(0, 100, 3))])
+@pytest.mark.parametrize("epsilon", [None, 0.1, 1, 10**6])
+def test_no_number_is_cut_into_more_than_sixteen_bins(usual: list[float], epsilon: float | None) -> None:
+    """Few usual values left nobody for the other bins, and then every bin of nobody was one by itself."""
+    rng = np.random.default_rng(4)
+    people = sulq.open(
+        {"x": rng.choice(usual, 4000), "z": rng.choice(usual, 4000), "b": rng.random(4000) < 0.5},
+        {"x": sulq.Integer(0, 100), "z": sulq.Real(0, 100), "b": sulq.Boolean()},
+    )
+    learner = sulq.Pairs()
+    made = learner.learn(people.exact() if epsilon is None else people.curator(epsilon=epsilon))
+    assert all(np.asarray(table.counts.value).size <= 16 * 16 for table in made.tables)
+    alone = sum(len(column.counts.value) for column in made.columns)
+    assert learner.most_numbers(people.schema) == alone + 16 * 16 + 2 * 16 * 2
+
+
 def test_named_pairs_are_those_that_are_asked_for() -> None:
     made = sulq.Pairs(pairs=[("sick", "town"), ("age", "sick")]).learn(people().exact())
     assert made.pairs == (("town", "sick"), ("sick", "age"))

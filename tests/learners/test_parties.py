@@ -174,7 +174,7 @@ def test_a_model_of_one_partys_columns_is_judged_by_a_label_that_another_has() -
         sulq.KMeans(2, ["x", "pay"]),
         sulq.KMeans(2, ["x", "pay"], start=[[1, 1], [9, 9]], step="paper"),
         sulq.Perceptron("sick", ["x"]),
-        sulq.Perceptron("sick", ["x"], norm=None, intercept=False, keep="last", stop=2),
+        sulq.Perceptron("sick", ["x"], norm=None, intercept=False, scaled=False, keep="last"),
         sulq.LogisticRegression("sick", ["x"]),
         sulq.Additive("sick", ["x"]),
         sulq.DecisionList("sick", ["b"]),

@@ -6,7 +6,8 @@ trees were taken anew when trees began to keep all their ends, and those of tree
 labels began to come before the first choice. Those of all trees were taken once more when the number of rows was asked
 for beside the labels, when an end began to need more than noise to leave the label of the node above, and when
 that began to depend on how far this label is ahead there, and rows that may be too few were counted again;
-those of centres when k-means began to ask for the number of rows; those of components when more noise than before
+those of centres when k-means began to ask for the number of rows, and when its grid got at most 8^d cells for each
+cluster; those of components when more noise than before
 began to be taken for noise in how long rows are.
 """
 
@@ -230,9 +231,9 @@ DIGESTS = {
     "tree, many columns": "48a722c5a6d7f87f",
     "tree, many columns, a share": "aeb066ce881d3599",
     "tree, many columns, deeper": "c041b834ae0aecc7",
-    "centres": "af1a0374637c60d0",
-    "centres, one column": "88750222e602d360",
-    "centres, a share": "828b960bc22f2b05",
+    "centres": "0a9168d86b2c49d0",
+    "centres, one column": "b30c54c84f11adfc",
+    "centres, a share": "503849550f264b1a",
     "centres, many columns": "209036788886433d",
     "components": "4e3aada48753ab53",
     "components, a norm": "cdab6d1653411c95",

@@ -164,6 +164,7 @@ SHARED: list[Learner[Any]] = [
     sulq.LinearRegression("pay", features=["plan", "age"]),
     sulq.LogisticRegression("y"),
     sulq.LogisticRegression("plan", features=["age"], steps=0),
+    sulq.Pairs(),
     sulq.Pairs(pairs=[("a", "pay"), ("age", "plan")]),
 ]
 
@@ -230,12 +231,44 @@ def test_an_interrupted_run_is_checked_for_what_is_left_of_it() -> None:
     assert curator.spent == most
 
 
-@pytest.mark.parametrize("learner", [sulq.Pairs(), sulq.DecisionList("y"), sulq.ID3("y")], ids=_id)
+@pytest.mark.parametrize("learner", [sulq.DecisionList("y"), sulq.ID3("y")], ids=_id)
 def test_a_learner_that_does_not_know_its_t_is_refused_before_its_first_query(learner: Learner[Any]) -> None:
     curator = people(400).curator(epsilon=1, calibration="sulq-laplace", queries=10**6)
-    with pytest.raises(sulq.QueryError, match="need the number of queries beforehand"):
+    with pytest.raises(
+        sulq.QueryError, match=r"answer no choices; .* ask for sums alone, as ID3\(pick='counts'"
+    ):
         learner.learn(curator)
     assert curator.spent == 0
+
+
+@pytest.mark.parametrize("columns", [19, 20])
+def test_pairs_know_their_t_unless_there_are_so_many_columns_that_pairs_are_chosen(columns: int) -> None:
+    source = bits(1600, columns - 1)
+    learner = sulq.Pairs()
+    curator = source.curator(epsilon=10**6, calibration="sulq-laplace", queries=4 * columns**2)
+    if columns == 19:
+        assert learner.most_numbers(source.schema) == 2 * 19 + 4 * 19 * 18 // 2
+        learner.learn(curator)
+        assert curator.spent == 2 * 19 + 4 * 19 * 18 // 2
+    else:
+        with pytest.raises(sulq.QueryError, match=r"as .*Pairs\(pairs=\[...\]\)"):
+            learner.learn(curator)
+        assert curator.spent == 0
+
+
+@pytest.mark.parametrize(("k", "columns", "most"), [(2, 1, 90), (2, 2, 271), (5, 3, 2_796), (2, 4, 8_473)])
+def test_t_of_k_means_follows_from_its_centres_and_columns(k: int, columns: int, most: int) -> None:
+    """Histograms of 64 bins, at most 8 parts of each column for each cluster, and two steps of k(1 + d)."""
+    names = [f"x{i}" for i in range(columns)]
+    rows = np.random.default_rng(0).random((columns, 2000))
+    source = sulq.open(dict(zip(names, rows, strict=True)), {name: sulq.Real(0, 1) for name in names})
+    learner = sulq.KMeans(k)
+    assert learner.most_numbers(source.schema) == most
+    for epsilon in (10**7, 1):
+        curator = source.curator(epsilon=epsilon, calibration="sulq-laplace", queries=most)
+        learner.learn(curator)
+        assert curator.spent <= most
+        assert epsilon == 1 or curator.spent > 0.7 * most, "it is not idle"
 
 
 def test_theorem_3_as_printed_and_as_proved() -> None:

@@ -110,19 +110,17 @@ def parity_plan(
 
     "repeat": Poisson(L) attempts on all rows, accounted jointly, and the first parity decides. None is made
     with probability e^-L; the first is wrong with probability at most φ/2. Together e^-L + (1 − e^-L)·φ/2,
-    which must be at most β; L is chosen for the fewest rows. With sampling="paper", k runs with ε/k each: a
-    run stops at once with probability 1/2, so it is 2^-k + (1 − 2^-k)·φ/2, and k is chosen.
+    which must be at most β; L is chosen for the fewest rows.
 
     "test set": k runs with ε on disjoint parts, each good (error at most α/5) with probability (1 − q)(1 −
     φ/2), where q is the chance of ⊥, and one of what they say chosen on s other rows. With α′ = α/5 and β′ =
     β/3, a good one has at most 2α′s mistakes there and a bad one at least 4α′s if s ≥ (10/α′)·ln(k/β′), and
-    the choice tells them apart if s ≥ ln(k/β′)/(α′ε). (The paper's box says β′ = β/2, its proof needs β/3.)
-    None of the runs is good with probability β′; k is chosen.
+    the choice tells them apart if s ≥ ln(k/β′)/(α′ε). None is good with probability β′; k is chosen.
 
-    "boxed": the box of A* in the full version, with its constants (see `boxed_parity_plan`).
+    "boxed", and "repeat" with sampling="paper": `boxed_parity_plan` and `repeated_parity_plan`.
 
     >>> parity_plan(64, 0.05, 0.05, 0.5).rows, parity_plan(64, 0.05, 0.05, 0.5, "paper").rows
-    (6021, 38067)
+    (6021, 92257)
     >>> parity_plan(64, 0.05, 0.05, 0.5, amplification="test set").rows
     80209
     """
@@ -130,6 +128,8 @@ def parity_plan(
     whole("features", features, 1)
     if amplification == "boxed":
         return boxed_parity_plan(features, error, beta, epsilon)
+    if amplification == "repeat" and sampling == "paper":
+        return repeated_parity_plan(features, error, beta, epsilon)
     plans = []
     if amplification == "test set":
         rate, good, rare = sampling_rate(epsilon, sampling, neighbours), error / 5, beta / 3
@@ -139,12 +139,6 @@ def parity_plan(
             if wrong > 0:
                 tested = math.ceil(max(10 / good, 1 / (good * epsilon)) * math.log(runs / rare))
                 plans.append(ParityPlan(runs * _solving(features, wrong, rate * good) + tested, runs, tested))
-    elif sampling == "paper":
-        for runs in range(1, MOST_RUNS):
-            never = 2.0**-runs
-            if never < beta:
-                rate = sampling_rate(epsilon / runs, sampling, neighbours)
-                plans.append(ParityPlan(_solving(features, (beta - never) / (1 - never), rate * error), runs))
     else:
         for margin in MARGINS:
             mean = math.ceil((margin - math.log(beta)) * 2**20) / 2**20
@@ -153,13 +147,26 @@ def parity_plan(
             rows = _solving(features, (beta - never) / (1 - never), rate * error)
             plans.append(ParityPlan(rows, Fraction(mean)))
     if not plans:
-        raise QueryError(f"a chance of {beta:g} takes more than {MOST_RUNS} runs: use sampling='tight'")
+        raise QueryError(f"a chance of {beta:g} takes more than {MOST_RUNS} runs: use amplification='repeat'")
     return min(plans, key=lambda plan: plan.rows)
 
 
 def _solving(features: int, wrong: float, ruled_out: float) -> int:
     """How many rows until a wrong parity is said with this chance; a row rules one out with that chance."""
     return math.ceil(((features - 1) * math.log(2) - math.log(wrong)) / -math.log1p(-ruled_out))
+
+
+def repeated_parity_plan(features: int, error: float, beta: float, epsilon: float) -> ParityPlan:
+    """The box of A* in the earlier version: k runs with ε/k each on all rows, for p = ε/4k.
+
+    β′ = β/2, k = ⌈log₂ 1/β′⌉, and 8k/εα·(d ln 2 + ln 1/β′) rows, by Theorem 3.8.
+
+    >>> repeated_parity_plan(64, 0.05, 0.05, 0.5)
+    ParityPlan(rows=92257, runs=6, tested=0, each=None)
+    """
+    runs = math.ceil(math.log2(2 / beta))
+    rows = 8 * runs / (epsilon * error) * (features * math.log(2) + math.log(2 / beta))
+    return ParityPlan(math.ceil(rows), runs)
 
 
 def boxed_parity_plan(features: int, error: float, beta: float, epsilon: float) -> ParityPlan:
@@ -192,7 +199,7 @@ def parity_rows(
     """How many rows the parity learner needs: see `parity_plan`.
 
     >>> parity_rows(64, 0.05, 0.05, 0.5), parity_rows(64, 0.05, 0.05, 0.5, "paper")
-    (6021, 38067)
+    (6021, 92257)
     """
     return parity_plan(features, error, beta, epsilon, sampling, amplification, neighbours).rows
 
@@ -200,20 +207,14 @@ def parity_rows(
 def printed_parity_rows(
     features: int, error: float, beta: float, epsilon: float, amplification: Amplification = "repeat"
 ) -> int:
-    """The papers' own number of rows, for p = ε/4.
-
-    "repeat": Theorem 3.8 of the earlier version, 8k/εα·(d ln 2 + ln 1/β′) with k = ⌈log₂ 1/β′⌉, β′ = β/2.
-    "test set" and "boxed": Theorem 4.4 of the full version, k·n′ + s of `boxed_parity_plan`.
+    """The papers' own number of rows, for p = ε/4: `repeated_parity_plan` or `boxed_parity_plan`.
 
     >>> printed_parity_rows(64, 0.05, 0.05, 0.5), printed_parity_rows(64, 0.05, 0.05, 0.5, "test set")
     (92257, 1118363)
     """
     _check(error, beta, epsilon)
-    bits = features * math.log(2)
     if amplification == "repeat":
-        rare = beta / 2
-        runs = math.ceil(math.log2(1 / rare))
-        return math.ceil(8 * runs / (epsilon * error) * (bits + math.log(1 / rare)))
+        return repeated_parity_plan(features, error, beta, epsilon).rows
     return boxed_parity_plan(features, error, beta, epsilon).rows - 1
 
 

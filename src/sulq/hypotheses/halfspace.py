@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from sulq.pictures import bars
 from sulq.pictures.svg import clean
 from sulq.queries.codes import OneHot
 from sulq.queries.expressions import Column
+from sulq.queries.missing import coordinate
 from sulq.queries.node import Node
-from sulq.queries.products import Dot, dot
+from sulq.queries.products import dot
 from sulq.queries.vectors import Vector, features, vector
 from sulq.schema import Category, Schema
 from sulq.talk.columns import with_error
@@ -30,7 +31,7 @@ NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class Halfspace(Hypothesis):
-    """True of a row where ⟨features, weights⟩ + intercept > 0, each number scaled to [−1, 1].
+    """True of a row where ⟨features, weights⟩ + intercept > 0, each number scaled to [−1, 1] unless said.
 
     Its `expression` is true or false, also where the label is a category.
 
@@ -47,6 +48,7 @@ class Halfspace(Hypothesis):
         mistakes: about how many rows are on the wrong side or on the edge; None where that was not asked.
         mistakes_error: how far off that number is by noise, at 95 %.
         noises: the same as `noise` for each weight and for the intercept, where they differ.
+        scaled: whether numbers are scaled to [−1, 1], and not in their own units.
 
     >>> import sulq
     >>> schema = sulq.Schema({"age": sulq.Real(0, 100), "income": sulq.Real(0, 50)})
@@ -63,6 +65,8 @@ class Halfspace(Hypothesis):
     >>> schema = sulq.Schema({"age": sulq.Real(0, 100), "town": sulq.Category(["x", "y"], missing="x")})
     >>> print(Halfspace(schema, None, "rich", ("age", "town"), (0.5, -1.0, 2.0), 0.0, None).describe())
     rich where +2.00 town is y -1.00 town is x +0.50 age +0.00 > 0 (features scaled to [−1, 1])
+    >>> print(Halfspace(schema, None, "old", ("age",), (0.02,), -1.0, None, scaled=False).describe())
+    old where +0.02 age -1.00 > 0 (features in their own units)
     """
 
     wire = "halfspace"
@@ -76,6 +80,7 @@ class Halfspace(Hypothesis):
     mistakes: float | None = None
     mistakes_error: float = 0.0
     noises: tuple[float, ...] = ()
+    scaled: bool = field(default=True, metadata={"written": "if stated"})
 
     @property
     def weighed(self) -> tuple[tuple[str, str | None], ...]:
@@ -93,7 +98,7 @@ class Halfspace(Hypothesis):
 
     @property
     def margin(self) -> Node:
-        return score(self.schema, self.features, (*self.weights, self.intercept))
+        return score(self.schema, self.features, (*self.weights, self.intercept), self.scaled)
 
     def wrong(self, truth: Node) -> Node:
         return super().wrong(truth if self.values is None else truth == self.values[1])
@@ -113,7 +118,7 @@ class Halfspace(Hypothesis):
             f"[{weight:+.2f} {name}]" if quiet else f"{weight:+.2f} {name}"
             for name, weight, quiet in self._by_size
         )
-        rule = f"{self._about} where {terms} {self.intercept:+.2f} > 0 (features scaled to [−1, 1])"
+        rule = f"{self._about} where {terms} {self.intercept:+.2f} > 0 ({self._units})"
         return "\n".join([rule, *([self._wrong] if self._wrong else []), *self.doubts])
 
     @property
@@ -160,6 +165,10 @@ class Halfspace(Hypothesis):
         return not any(self.weights)
 
     @property
+    def _units(self) -> str:
+        return f"features {'scaled to [−1, 1]' if self.scaled else 'in their own units'}"
+
+    @property
     def _title(self) -> str:
         if self._nowhere and not self.intercept:
             return f"{self._about} nowhere: the mistakes could not be told from noise"
@@ -182,7 +191,7 @@ class Halfspace(Hypothesis):
     def _panel(self) -> bars.Panel:
         weights = zip(self.names, self.weights, strict=True)
         numbers = (*weights, ("(intercept)", self.intercept))
-        return bars.Panel("features scaled to [−1, 1]", numbers, self._noises)
+        return bars.Panel(self._units, numbers, self._noises)
 
     def _check(self) -> None:
         if len(self.weights) != len(self.names):
@@ -192,31 +201,39 @@ class Halfspace(Hypothesis):
         super()._check()
 
 
-def score(schema: Schema, names: Sequence[str], weights: Sequence[float]) -> Dot:
+def score(schema: Schema, names: Sequence[str], weights: Sequence[float], scaled: bool = True) -> Node:
     """⟨x, w⟩ for the features and a constant 1: what the learner asks about and the hypothesis says.
+
+    Beside columns in their own units a constant 1 would be on a grid of theirs, so there it is added.
 
     Args:
         schema: what is public about the columns.
         names: the features.
         weights: the weights of the features, and the intercept.
+        scaled: whether numbers are scaled to [−1, 1].
     """
-    return dot(vector(point(schema, names), 1), weights)
+    row = point(schema, names, scaled)
+    return dot(vector(row, 1), weights) if scaled else dot(row, weights[:-1]) + weights[-1]
 
 
-def point(schema: Schema, names: Sequence[str]) -> Node:
-    """The features of a row: numbers scaled to [−1, 1], and for a category a 1 in the place of its value.
+def point(schema: Schema, names: Sequence[str], scaled: bool = True) -> Node:
+    """The features of a row: numbers, and for a category a 1 in the place of its value.
 
     Args:
         schema: what is public about the columns.
         names: the features.
+        scaled: whether numbers are scaled to [−1, 1].
     """
-    if not any(isinstance(schema[name], Category) for name in names):
+    if scaled and not any(isinstance(schema[name], Category) for name in names):
         return features(*names)
-    return Vector(
-        tuple(
-            OneHot(Column(name)) if isinstance(schema[name], Category) else features(name) for name in names
-        )
-    )
+    return Vector(tuple(_part(schema, name, scaled) for name in names))
+
+
+def _part(schema: Schema, name: str, scaled: bool) -> Node:
+    """The part of a point that one column makes."""
+    if isinstance(schema[name], Category):
+        return OneHot(Column(name))
+    return features(name) if scaled else coordinate(name, schema)
 
 
 def _levels(schema: Schema, name: str) -> Sequence[str | None]:

@@ -83,7 +83,7 @@ class SVD(Learner[Components]):
         points = [(point(schema, hand, self.scaled), part) for hand, part in _parts(hands)]
         row = side_by_side([_shortened(each, norm, part) for each, part in points])
         answers = yield Round(_moments(row), self.share)
-        return _top(self.components, schema, names, [0.0] * len(names), answers, self.scaled)
+        return _top(self.components, schema, names, [0.0] * len(names), answers, bool(self.scaled))
 
 
 @dataclass(frozen=True)

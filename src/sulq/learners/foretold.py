@@ -16,7 +16,7 @@ from sulq.simplex import nearest_distribution
 from sulq.talk.answers import Answer
 
 FEWEST_BINS, MOST_BINS = 4, 16
-"""Into about how many bins a number is cut."""
+"""Into about how many bins a number is cut; never into more than the most."""
 IN_A_CELL, IN_A_BIN = 2.0, 4.0
 """The average cell of two columns in bins has so many times as many rows as noise, and every bin has."""
 SURE = 1.5
@@ -31,6 +31,15 @@ MANY_COLUMNS, MOST_PARTNERS = 20, 2
 """From so many columns on pairs may be chosen, and so many for each column at most."""
 TOO_NOISY = 1.0
 """Pairs are chosen if the average cell of a table has less than this part of the noise in rows."""
+
+
+def most_values(attribute: Attribute) -> int:
+    """How many values an attribute has at most, once it was cut into fewer bins.
+
+    Args:
+        attribute: the attribute.
+    """
+    return min(attribute.size, MOST_BINS) if isinstance(attribute.code, Bins) else attribute.size
 
 
 class ForetoldNoise:
@@ -84,7 +93,7 @@ class ForetoldNoise:
             below = np.cumsum(counts + 1e-9)
             half = min(int(np.searchsorted(below, below[-1] / 2)), attribute.size - 2)
             groups = (np.arange(attribute.size) > half).astype(np.intp)
-        return attribute.coarser(groups)
+        return attribute.coarser(np.minimum(groups, MOST_BINS - 1))
 
     def _least(self, counts: Floats, many: int) -> float:
         """How many rows a bin should have. Single values with more than that have bins of their own."""
@@ -92,10 +101,10 @@ class ForetoldNoise:
         least = self.rows / bins
         for _ in range(bins):
             alone = counts > least
-            rest = bins - int(alone.sum())
-            if rest < 2:
+            rest, others = bins - int(alone.sum()), float(counts[~alone].sum())
+            if rest < 2 or others <= 0:
                 break
-            least = float(counts[~alone].sum()) / rest
+            least = others / rest
         return least
 
     def worth_asking(self, cells: Mapping[Pair, int], always: set[Pair]) -> set[Pair]:
@@ -127,7 +136,8 @@ def _around(attribute: Attribute, blocks: list[tuple[int, int]]) -> Attribute:
     inside = {place for block in blocks for place in block} - {0, attribute.size}
     if not inside:
         return _even(attribute)
-    return attribute.coarser(np.cumsum([place in inside for place in range(attribute.size)]))
+    groups = np.cumsum([place in inside for place in range(attribute.size)])
+    return attribute.coarser(np.minimum(groups, MOST_BINS - 1))
 
 
 def _even(attribute: Attribute) -> Attribute:

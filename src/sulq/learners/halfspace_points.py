@@ -41,16 +41,21 @@ class Points:
         return int(self.to.shape[1])
 
 
-def as_they_are(schema: Schema, names: Sequence[str], norm: float | None, intercept: bool) -> Points:
-    """Rows as the schema scales them.
+def as_they_are(
+    schema: Schema, names: Sequence[str], norm: float | None, intercept: bool, scaled: bool
+) -> Points:
+    """Rows as the schema scales them, or in their own units.
 
     Args:
         schema: what is public about the columns.
         names: the features.
         norm: longer points are shortened to it; None to shorten none.
         intercept: whether a constant 1 is added to a point.
+        scaled: whether public intervals are scaled to [−1, 1].
     """
-    row: Node = vector(point(schema, names), 1) if intercept else point(schema, names)
+    row = point(schema, names, scaled)
+    if intercept:
+        row = vector(row, 1)
     width = scope_of(schema).number(row).width
     to = np.eye(width) if intercept else np.eye(width + 1, width)
     return Points(row if norm is None else clip_norm(row, float(rational("norm", norm))), to)

@@ -86,10 +86,9 @@ class KMeans(Learner[Centres]):
     def most_numbers(self, schema: Schema) -> int:
         """What the start asks for, and in every step the size and the sum of each cluster."""
         names = self.columns(schema)
-        each = whole("k", self.k, 1) * (1 + len(names))
-        counted = 0 if schema.unit is None else 1
-        before = most_to_start(len(names)) + counted if self.start is None else 0
-        return before + whole("iterations", self.iterations, 1) * each
+        k, counted = whole("k", self.k, 1), 0 if schema.unit is None else 1
+        before = most_to_start(k, len(names)) + counted if self.start is None else 0
+        return before + whole("iterations", self.iterations, 1) * k * (1 + len(names))
 
     def least_share(self, schema: Schema) -> Fraction:
         """Half of a step, which has two questions. A start that is unsure of the mean leaves half of that."""

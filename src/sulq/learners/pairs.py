@@ -14,7 +14,7 @@ from sulq.hypotheses.pairs.agreement import Pair, pairs_of
 from sulq.hypotheses.pairs.columns import PairsColumn
 from sulq.hypotheses.pairs.release import PairsRelease, PairsTable
 from sulq.learners.attributes_in_bins import Attribute, attributes, public_edges
-from sulq.learners.foretold import MOST_CELLS, ForetoldNoise
+from sulq.learners.foretold import MANY_COLUMNS, MOST_CELLS, ForetoldNoise, most_values
 from sulq.learners.learner import Learner
 from sulq.numbers import Numeric, rational
 from sulq.queries.attributes import Edges, column_names, distinct
@@ -103,13 +103,14 @@ class Pairs(Learner[PairsRelease]):
         return PairsRelease(schema, None, rows, tuple(columns), tuple(tables))
 
     def most_numbers(self, schema: Schema) -> int | None:
-        """All columns alone, and the tables of named pairs. Which others are asked for is chosen."""
-        if self.pairs is None:
-            return None
+        """All columns alone, and all tables that may be asked for. Of many columns pairs are chosen."""
         fine = self._attributes(schema)
+        if self.pairs is None and len(fine) >= MANY_COLUMNS:
+            return None
         wanted = self._wanted([_name(each) for each in fine])
         alone = Round([count(), *(count(by=[each.code]) for each in fine)])
-        return numbers_of(alone, schema) + sum(fine[i].size * fine[j].size for i, j in wanted)
+        sizes = [each.size if _name(each) in self.bins else most_values(each) for each in fine]
+        return numbers_of(alone, schema) + sum(min(MOST_CELLS, sizes[i] * sizes[j]) for i, j in wanted)
 
     def _question(self, coarse: Sequence[Attribute], names: Sequence[str], pair: Pair) -> Query:
         matters = self.label in [names[place] for place in pair]

@@ -39,11 +39,12 @@ class Parity(Learner[ParityRule | Nothing]):
         sampling: how many rows a run looks at: as many as privacy allows ("tight"), or as the paper says
             ("paper"); see `sulq.privacy.parity`.
         amplification: how a mechanism that may say ⊥ becomes reliable. "repeat" makes several attempts on
-            all rows, accounted jointly, and the first parity decides (the paper's earlier version; with
-            sampling="paper" each run has a part of the ε). "test set" runs it on disjoint parts with all of ε
-            each, and chooses among the parities by their mistakes on other rows (the full version, with its
-            footnote's way of choosing). "boxed" is the full version's box, with sampling="paper": its
-            constants, and the least of noisy counts of mistakes. "repeat" needs fewer rows.
+            all rows, accounted jointly, and the first parity decides. With sampling="paper" it is the box of
+            the paper's earlier version: k = ⌈log₂ 2/β⌉ runs with ε/k each, and Theorem 3.8's number of rows.
+            "test set" runs it on disjoint parts with all of ε each, and chooses among the parities by their
+            mistakes on other rows (the full version, with its footnote's way of choosing). "boxed" is the
+            full version's box, with sampling="paper": its constants, and the least of noisy counts of
+            mistakes. "repeat" needs fewer rows.
         share: the part of the budget to spend.
 
     >>> import numpy as np, sulq

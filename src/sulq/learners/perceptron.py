@@ -66,8 +66,8 @@ class Perceptron(Learner[Halfspace]):
     By default a first look shows where the values of each number are. Then every number counts by how many
     standard deviations it is from its mean. The first correction is added as it is, the second by half, the
     third by a third, and so on, so that the weights come to rest where no halfspace is right about all rows.
-    `norm=None, intercept=False, keep="last"` and a `stop` are the paper's box, query for query: 1 + d queries
-    in each round, on rows as they are.
+    `norm=None, intercept=False, scaled=False, keep="last"` and a `stop` are the paper's box, query for query:
+    1 + d queries in each round, on rows as they are.
 
     Args:
         label: a boolean column, an expression that is true or false, or a category of two values, of which
@@ -81,7 +81,7 @@ class Perceptron(Learner[Halfspace]):
             the budget is small, and 16 at most. Where rows are left as they are, 10.
         norm: rows longer than this are shortened to it before they are summed, which puts no row on another
             side of a halfspace. At 1, the length of the constant alone, all rows are equally long and none
-            speaks louder than others. None leaves them as they are, with numbers scaled to [−1, 1].
+            speaks louder than others. None shortens none.
         share: the part of the budget to spend.
         keep: which of the weights to return: the "best", whose answer counted the fewest mistakes; the
             "last", as the paper does; or the "average" over all rounds. Where some halfspace is right about
@@ -92,6 +92,9 @@ class Perceptron(Learner[Halfspace]):
             go through the origin, and so rows are left as they are.
         stop: stop when the count is no larger than so many standard deviations √R of its noise, as the box's
             "so long as s ≫ √R"; by default when it is within its error bar at 95 %.
+        scaled: whether public intervals are scaled to [−1, 1], which moves the origin to their middle.
+            `scaled=False` leaves rows in their own units, as the paper does; it goes with `intercept=False`.
+            All columns then share a grid set by the largest public bound: of far smaller ones little is left.
 
     >>> import sulq
     >>> people = sulq.open(
@@ -111,11 +114,12 @@ class Perceptron(Learner[Halfspace]):
     keep: Keep = "best"
     intercept: bool = field(default=True, metadata=LATER)
     stop: Numeric | None = field(default=None, metadata=LATER)
+    scaled: bool = field(default=True, metadata=LATER)
 
     def rounds(self, schema: Schema) -> Rounds[Halfspace]:
         sides = sides_of(schema, self.label)
         names, share = self._features(schema, sides.label), rational("share", self.share, most=1)
-        points = as_they_are(schema, names, self.norm, self.intercept)
+        points = self._as_they_are(schema, names)
         scope_of(schema).number(points.row)
         if not self._looks:
             return (yield from self._corrected(schema, sides, names, points, share, None))
@@ -137,7 +141,7 @@ class Perceptron(Learner[Halfspace]):
         """A first look, and in every round a count and a sum with a number for each weight."""
         label = sides_of(schema, self.label).label
         names = self._features(schema, label)
-        width = as_they_are(schema, names, self.norm, self.intercept).width
+        width = self._as_they_are(schema, names).width
         if not self._looks:
             return (self.iterations or PRINTED) * (1 + width)
         look = Round(_first_look(label, histograms(schema, names)))
@@ -170,7 +174,7 @@ class Perceptron(Learner[Halfspace]):
         w = [np.zeros(points.width)]
         mistaken, corrections = list[Answer](), list[Correction]()
         while many is None or len(mistaken) < many:
-            side = score(schema, names, (points.to @ w[-1]).tolist())
+            side = score(schema, names, (points.to @ w[-1]).tolist(), self.scaled)
             wrong = (sides.true & (side <= 0)) | (sides.false & (side >= 0))
             wrongly, sums = yield Round([count(where=wrong), total(correction, where=wrong)], part)
             mistaken.append(wrongly)
@@ -202,12 +206,16 @@ class Perceptron(Learner[Halfspace]):
             mistakes,
             off,
             () if alike else tuple(noises.tolist()),
+            bool(self.scaled),
         )
 
     @property
     def _looks(self) -> bool:
         """Whether a first look is of use: rows that are left as they are need none."""
         return self.norm is not None and self.intercept
+
+    def _as_they_are(self, schema: Schema, names: tuple[str, ...]) -> Points:
+        return as_they_are(schema, names, self.norm, self.intercept, self.scaled)
 
     def _substance(self, mistakes: Answer) -> float:
         """How many mistakes may be noise alone."""
@@ -218,6 +226,10 @@ class Perceptron(Learner[Halfspace]):
     def _features(self, schema: Schema, label: Node) -> tuple[str, ...]:
         """The columns that span the space, none of which is the label, if all settings make sense."""
         truth("intercept", self.intercept)
+        if not truth("scaled", self.scaled) and self.intercept:
+            raise QueryError(
+                "scaled=False goes with intercept=False: with an intercept it does not matter where 0 is"
+            )
         if self.stop is not None:
             rational("stop", self.stop)
         if self.keep not in get_args(Keep):

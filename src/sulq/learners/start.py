@@ -27,7 +27,8 @@ from sulq.talk.oracle import Rounds
 
 FINEST = 64
 """The most bins of a column by itself, in the first round."""
-MOST_CELLS = 2**14
+MOST_CELLS, FOR_A_CLUSTER = 2**14, 8
+"""The most cells of the grid, and into how many parts each column is cut for each of k clusters, at most."""
 CELLS = 0.75
 """How many cells there are for every row, over the noise in a cell: more place rows better, and add noise."""
 ROWS_WEIGHT = Fraction(1, 100)
@@ -112,11 +113,11 @@ class Histograms:
         """How far around its mean a column's rows may be, if the mean is as unsure as it is."""
         return np.hypot(moments(self.columns)[1], self.doubt / math.sqrt(len(self.columns)))
 
-    def cuts(self, shares: Shares) -> list[list[int]]:
+    def cuts(self, k: int, shares: Shares) -> list[list[int]]:
         """Where to cut the columns: into no more cells than the noise in their counts allows."""
-        noise = self.noise * float(shares.columns / shares.cells) / len(self.columns)
-        most = MOST_CELLS if noise == 0 else min(MOST_CELLS, max(1.0, CELLS * self.rows / noise))
-        return cuts(self.columns, most)
+        columns = len(self.columns)
+        noise, most = self.noise * float(shares.columns / shares.cells) / columns, most_cells(k, columns)
+        return cuts(self.columns, most if noise == 0 else min(most, max(1.0, CELLS * self.rows / noise)))
 
     def within(self, at: Sequence[Sequence[int]]) -> Floats:
         """The variance of the rows of a cell, in each column."""
@@ -134,13 +135,29 @@ def edges(columns: int) -> list[float]:
     return [float(edge) for edge in np.linspace(-1, 1, size + 1)[1:-1]]
 
 
-def most_to_start(columns: int) -> int:
+def most_cells(k: int, columns: int) -> int:
+    """How many cells the grid has at most: more of them would start k-means no nearer to its end.
+
+    Args:
+        k: how many centres.
+        columns: how many columns span the space.
+
+    >>> most_cells(2, 1), most_cells(2, 2), most_cells(2, 10)
+    (16, 128, 16384)
+    """
+    bins = len(edges(columns)) + 1
+    most: int = min(MOST_CELLS, k * FOR_A_CLUSTER**columns, bins**columns)
+    return most
+
+
+def most_to_start(k: int, columns: int) -> int:
     """How many numbers the start asks for at most: histograms, the mean of all rows, and cells.
 
     Args:
+        k: how many centres.
         columns: how many columns span the space.
     """
-    return columns * (len(edges(columns)) + 1) + 1 + columns + MOST_CELLS
+    return columns * (len(edges(columns)) + 1) + 1 + columns + most_cells(k, columns)
 
 
 def start(names: Sequence[str], k: int, shares: Shares) -> Rounds[tuple[Floats, Floats, Shares]]:
@@ -164,7 +181,7 @@ def start(names: Sequence[str], k: int, shares: Shares) -> Rounds[tuple[Floats, 
         half, shares = shares.without_mean()
         answers = yield Round(step(names, middle, reach), half)
         [means], _ = moved(middle, reach, *answers)
-    at = seen.cuts(shares)
+    at = seen.cuts(k, shares)
     weights, grid = np.array([seen.rows]), _grid(names, fine, at)
     if grid:
         [cells] = yield Round([count(by=grid)], shares.cells)
