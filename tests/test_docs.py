@@ -26,7 +26,9 @@ import sulq.local
 import sulq.sklearn
 import sulq.theory
 from site_pages.notebook import as_markdown
+from sulq.classes.sizes import parity_rows, printed_parity_rows
 from sulq.cli import _parser, _with_learner, main
+from sulq.privacy.selection import ExponentialMechanism
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -280,6 +282,33 @@ def test_the_readmes_figures_are_the_measured_ones() -> None:
     measured = tables((ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8"))
     [shown] = [table for table in tables((ROOT / "README.md").read_text(encoding="utf-8")) if "±" in table]
     assert shown in measured
+
+
+def test_the_readmes_tight_figures_are_what_the_code_says() -> None:
+    """Those of reports and of error bars are held in `tests/local`."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [shown] = [table for table in tables(text) if "printed, or plain" in table]
+    bits = {**{f"x{i}": sulq.Boolean() for i in range(4)}, "y": sulq.Boolean()}
+    rows = sulq.plan(sulq.Conjunction("y", error=0.1), sulq.Schema(bits), epsilon=1).rows
+    assert f"| {rows.paper:,} | {rows.tight:,} |" in shown
+    sizes = 64, 0.05, 0.05, 0.5
+    assert f"| {printed_parity_rows(*sizes):,} | {parity_rows(*sizes):,} |" in shown
+    choice = ExponentialMechanism(10, 1)
+    assert f"| {float(choice.rho(printed=True))} | {float(choice.rho()):.1f} |" in shown
+    names = [f"x{i}" for i in range(8)]
+    people = sulq.open({name: [0.5] for name in names}, {name: sulq.Real(-1, 1) for name in names})
+    offer = people.curator(epsilon=1).offer
+    some = sulq.Round([sulq.mean("x0", where=sulq.col("x1") > 0)], share=1)
+    scales = [each.noises[1].scale for each in (offer.terms(some, former=True), offer.terms(some))]
+    assert f"| {scales[0]} | {scales[1]} |" in shown
+    many = sulq.Round([sulq.total(sulq.vector(*names))], share=1)
+    [plain], [best] = offer.terms(many, vectors=False).noises, offer.terms(many).noises
+    assert f"σ | 1 | {best.std / plain.std:.2f} |" in shown
+    one, stds = sulq.Round([sulq.total("x0")], share=1), []
+    for calibration in ("zcdp", "tight", "gaussian"):
+        curator = people.curator(epsilon=1, delta="1e-6", calibration=calibration, ledger=":memory:")
+        stds.append(curator.offer.terms(one).noises[0].std)
+    assert f"| 1 | {stds[1] / stds[0]:.2f}, {stds[2] / stds[0]:.2f} |" in shown
 
 
 def test_the_readmes_figures_beside_peers_stand_in_the_results() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 import sulq
 from sulq.errors import QueryError
+from sulq.local import WindowReport
+from sulq.local.central import NearlyNormal
 from sulq.local.tails import Bounded, Counted, by_frequency
 
 
@@ -126,6 +128,20 @@ def test_a_crowd_s_error_bars_are_as_narrow_as_a_normal_law_s() -> None:
     assert law.bounded.radius(10**6, 0.05) == pytest.approx(1.386 * normal, rel=1e-3)
     assert law.radius(10**6, 0.05) == law.single.radius(10**6, 0.05)
     assert bits(0.73, 0.27, (1.0, 0.5)).radius(100, 0.05) > law.radius(100, 0.05)
+
+
+@pytest.mark.parametrize("beta", [0.9, 0.3, 0.05, 1e-6, 1e-12])
+@pytest.mark.parametrize("people", [1, 2, 5, 30, 1000, 10**5, 10**8])
+def test_no_radius_is_wider_than_chernoff_s(people: int, beta: float) -> None:
+    """So there is no setting for the former ones: they are a looser bound of the same error."""
+    laws: list[Counted | NearlyNormal] = [
+        bits(own, other, shares)
+        for own, other in ((0.73, 0.27), (0.5, 0.1), (0.3, 0.01), (0.999, 0.9))
+        for shares in ((1.0,), (1.0, 0.5))
+    ]
+    laws += [WindowReport(-1, 1, epsilon).tails for epsilon in (0.2, 1, 4)]
+    for law in laws:
+        assert law.radius(people, beta) <= law.bounded.radius(people, beta) * (1 + 2e-9)
 
 
 @pytest.mark.parametrize("people", [1, 2, 7])

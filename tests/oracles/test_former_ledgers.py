@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import sulq
 from sulq.errors import LedgerError
 from sulq.oracles.chunks import CHUNKS
 from sulq.privacy.budget import Budget
+from sulq.privacy.calibration import Gaussian
 from sulq.privacy.prices import Accounting
 from sulq.queries.former import former_form
 from sulq.runs.run import Run
@@ -119,6 +121,24 @@ def test_a_ledger_of_an_epsilon_with_a_delta_goes_on_with_the_accounting_that_it
         again.ask(round_, run="another")
         assert again.remaining == 0 and again.ledger.verify() == []
     assert Run(sulq.ID3("b"), people, sulq.ApproxDP(1, "1e-6"), ledger=path).offer.total == total
+
+
+def test_sums_that_an_earlier_version_stored_are_in_whole_steps(tmp_path: Path) -> None:
+    people, path = sulq.open({"b": [True, False]}, {"b": sulq.Boolean()}), tmp_path / "people.ledger"
+    by_share = sulq.Round([sulq.count(where="b")], share=0.5)
+    by_tolerance = sulq.Round([sulq.count(where="b", tolerance=20, beta=0.05)])
+    curator = people.curator(epsilon=3, delta="1e-6", ledger=path)
+    for round_ in (by_share, by_tolerance):
+        question, _ = curator._question(round_)
+        stored = '{"sums": [[7]], "choices": [], "jointly": true, "vectors": true}'
+        curator.ledger.release("main", question, Fraction(1, 100), lambda stored=stored: stored)
+        spent = curator.spent
+        [answer] = curator.ask(round_)
+        former = Gaussian(curator.offer.calibration.budget, finer=False)  # type: ignore[attr-defined]
+        [law] = replace(curator.offer, calibration=former).laws(round_)
+        assert answer.value == 7 and answer.law == law and law.step == 1 and curator.spent == spent
+        [fresh] = curator.ask(round_, run="another")
+        assert fresh.law.step < 1
 
 
 @pytest.mark.parametrize("budget", [sulq.ZCDP(2), sulq.ApproxDP(8, "1e-6", "zcdp")])

@@ -12,7 +12,9 @@ import pytest
 
 import sulq
 from sulq.privacy.conversion import rho_of
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
+from sulq.privacy.repeated import times_of
 from sulq.privacy.sulq import SulqGaussian, SulqLaplace
 from sulq.privacy.terms import SumFacts
 from sulq.serve.trial import trial
@@ -33,9 +35,10 @@ def test_the_papers_noise_and_ours(queries: int) -> None:
     one = sulq.Round([sulq.count(where=col("a"))], share=Fraction(1, queries))
     [zcdp] = terms(people().curator(epsilon=1, delta=1e-6, calibration="zcdp"), one).noises
     [tight] = terms(people().curator(epsilon=1, delta=1e-6), one).noises
-    assert isinstance(zcdp, DiscreteGaussian) and isinstance(tight, DiscreteGaussian)
+    assert isinstance(zcdp, DiscreteGaussian) and isinstance(tight, DiscreteGaussian | FinerGaussian)
     assert float(zcdp.variance) == pytest.approx(float(ours), rel=1e-6)
-    assert float(tight.variance - 4) == pytest.approx(float(ours) / 1.0681, rel=1e-3)
+    rounds = Fraction(4, times_of(tight) ** 2)
+    assert float(tight.variance - rounds) == pytest.approx(float(ours) / 1.0681, rel=1e-3)
     [printed] = terms(
         people().curator(epsilon=1, delta=1e-6, calibration="sulq-gaussian", queries=queries), one
     ).noises

@@ -169,6 +169,35 @@ def test_the_narrower_noise_is_chosen() -> None:
     assert isinstance(printed.offer.terms(sulq.Round([sulq.total(everything)])).noises[0], DiscreteLaplace)
 
 
+def test_numbers_that_are_asked_one_by_one_have_laplace_noise_each() -> None:
+    """Noise by coordinates, as before there was noise for vectors; and as the SuLQ paper prints it, by name."""
+    schema = sulq.Schema({name: sulq.Real(-1, 1) for name in "xyz"})
+    source = sulq.open({name: [0.5] for name in schema.attributes}, schema)
+    offer = source.curator(epsilon=1).offer
+    together = sulq.Round([sulq.total(sulq.vector("x", "y", "z"))], share=1)
+    each = offer.terms(sulq.Round([sulq.total(name) for name in "xyz"], share=1))
+    assert each.noises == offer.terms(together, vectors=False).noises * 3
+    assert isinstance(each.noises[0], DiscreteLaplace) and isinstance(
+        offer.terms(together).noises[0], SphericalLaplace
+    )
+    printed = source.curator(epsilon=1, calibration="sulq-laplace", queries=3).offer.terms(together)
+    assert isinstance(printed.noises[0], DiscreteLaplace) and printed.cost == 3
+    assert float(printed.noises[0].scale) == pytest.approx(float(each.noises[0].scale))
+
+
+@pytest.mark.parametrize(("neighbours", "gain"), [("replace", 1.358), ("add-remove", 1.395)])
+def test_products_of_eight_columns_gain_less_where_rows_are_replaced(neighbours: Any, gain: float) -> None:
+    """64/(√18.5·√120), and 36/(√18.5·6)."""
+    columns = {f"x{i}": sulq.Real(-1, 1) for i in range(8)}
+    offer = sulq.open({name: [] for name in columns}, columns).curator(epsilon=1, neighbours=neighbours).offer
+    for value, least in ((sulq.features(*columns), 4 / 3), (sulq.gram(sulq.features(*columns)), gain)):
+        round_ = sulq.Round([sulq.total(value)], share=1)
+        [best], [plain] = offer.terms(round_).noises, offer.terms(round_, vectors=False).noises
+        assert (
+            best is not None and plain is not None and plain.std / best.std == pytest.approx(least, rel=1e-3)
+        )
+
+
 def test_the_weights_of_a_round_mean_what_they_mean_for_laplace_noise() -> None:
     """A sum of weight 3 is three times as exact, whichever noise both get."""
     offer = people(CORNERS).curator(epsilon=1).offer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from fractions import Fraction
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 from sulq.privacy.budget import ApproxDP
 from sulq.privacy.calibration import Gaussian
 from sulq.privacy.conversion import rho_of
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.gaussian import gaussian_delta, gaussian_total
 from sulq.privacy.mixed import DEARER, adaptive_delta, keeps, mixed_total
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.prices import Accounting
+from sulq.privacy.repeated import AddedNoise
 from sulq.privacy.selection import ExponentialMechanism
 from sulq.privacy.terms import Contest, Pure, SumFacts
 from tests.effort import either
@@ -108,6 +111,14 @@ def noisy(variance: Fraction, moved: int) -> Law:
     return tuple(np.exp(each) / np.exp(logs[0]).sum() for each in logs)  # type: ignore[return-value]
 
 
+def summed(noise: AddedNoise | None, moved: int) -> Law:
+    """The same, of noise that may be on a grid of its own."""
+    if isinstance(noise, FinerGaussian):
+        return noisy(noise.noise.variance, moved * noise.times)
+    assert isinstance(noise, DiscreteGaussian)
+    return noisy(noise.variance, moved)
+
+
 def chosen(epsilon: Fraction, lead: float) -> Law:
     """The exponential mechanism on two candidates, of which one person moves the difference."""
     odds = np.array([lead + float(epsilon) / 2, lead - float(epsilon) / 2])
@@ -138,8 +149,7 @@ def law_of(promise: ApproxDP, kind: str, share: Fraction, dice: random.Random, s
     calibration, cost = Gaussian(promise), share * promise.total
     if kind == "noise":
         [noise] = calibration.for_cost([count(step)], [], cost).noises
-        assert isinstance(noise, DiscreteGaussian)
-        return noisy(noise.variance, int(1 / step))
+        return summed(noise, int(1 / step))
     way = "pure" if kind == "pure" else "exponential"
     [settled] = calibration.for_cost([], [Contest(1, False, 1, ONE, way)], cost).selections  # type: ignore[arg-type]
     if isinstance(settled, Pure):
@@ -206,9 +216,30 @@ def test_noise_on_a_coarse_grid_needs_more_than_continuous_noise_would() -> None
     variance = 1 / (2 * gaussian_total(ONE, Fraction(1, 10**6)))
     assert exact_delta(noisy(variance, 1), 1.0) > 1e-6
     promise = ApproxDP(1, "1e-6")
-    [noise] = Gaussian(promise).for_cost([count(ONE)], [], promise.total).noises
-    assert isinstance(noise, DiscreteGaussian)
-    assert exact_delta(noisy(noise.variance, 1), 1.0) <= 1e-6
+    for calibration in (Gaussian(promise), Gaussian(promise, finer=False)):
+        [noise] = calibration.for_cost([count(ONE)], [], promise.total).noises
+        assert exact_delta(summed(noise, 1), 1.0) <= 1e-6
+
+
+@pytest.mark.parametrize("accounting", ["tight", "gaussian"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(3, "1e-6"), (10, "1e-6"), (10, "1e-3")])
+def test_several_sums_of_few_steps_keep_the_promise_together(
+    epsilon: int, delta: str, accounting: Accounting
+) -> None:
+    """All outcomes are enumerated, of sums that one person moves by 1, 2 and 3 steps. What is noise alone is
+    near to δ if it is accounted as such.
+    """
+    promise, nearest = ApproxDP(epsilon, delta, accounting), 0.0
+    for moves in ([1], [3], [1, 1], [2, 1]):
+        cost = promise.total / len(moves)
+        laws = []
+        for moved in moves:
+            facts = SumFacts(ONE, 1, ONE * moved, ONE * moved**2, ONE, ONE * moved, ONE)
+            [noise] = Gaussian(promise).for_cost([facts], [], cost).noises
+            assert isinstance(noise, FinerGaussian)
+            laws.append(summed(noise, moved))
+        nearest = max(nearest, exact_delta(functools.reduce(both, laws), epsilon) / float(delta))
+    assert (0.7 if accounting == "gaussian" else 0.2) < nearest <= 1
 
 
 def adversary(promise: ApproxDP, rounds: int, spent: Fraction) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -12,6 +13,7 @@ from sulq.privacy.budget import ZCDP, ApproxDP
 from sulq.privacy.calibrated import calibrated
 from sulq.privacy.calibration import Gaussian
 from sulq.privacy.conversion import rho_of
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.prices import HALF_PI, Accounting, Prices
 from sulq.privacy.selection import ExponentialMechanism
@@ -64,7 +66,7 @@ def test_noise_and_choices_cost_no_less_than_their_rho(accounting: Accounting) -
     for share in (ONE, Fraction(1, 10), Fraction(1, 1000)):
         terms = calibration.for_cost([facts], [Contest(1, False, 1, ONE)], share * calibration.total)
         [noise], [settled] = terms.noises, terms.selections
-        assert isinstance(noise, DiscreteGaussian)
+        assert isinstance(noise, DiscreteGaussian | FinerGaussian)
         assert isinstance(settled, ExponentialMechanism)
         assert noise.rho(1) + settled.rho() <= terms.cost
 
@@ -96,9 +98,47 @@ def test_where_floats_cannot_tell_zcdp_alone_counts(epsilon: str, delta: str) ->
 
 def test_noise_too_small_to_be_rounded_is_refused_by_the_accounting_that_needs_it() -> None:
     facts = SumFacts(ONE, 1, ONE, ONE, ONE, ONE, ONE, tolerance=ONE, beta=Fraction(1, 3))
-    with pytest.raises(QueryError, match="use calibration='tight'"):
-        Gaussian(ApproxDP(1, "1e-6", "gaussian")).for_tolerances([facts])
+    for none in (facts, replace(facts, tolerance=ONE / 100)):
+        with pytest.raises(QueryError, match="use calibration='tight'"):
+            Gaussian(ApproxDP(1, "1e-6", "gaussian"), finer=none is not facts).for_tolerances([none])
     assert Gaussian(ApproxDP(1, "1e-6")).for_tolerances([facts]).cost > 0
+    assert Gaussian(ApproxDP(1, "1e-6", "gaussian")).for_tolerances([facts]).cost > 0
+
+
+@pytest.mark.parametrize("accounting", ["tight", "gaussian"])
+@pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-9"])
+def test_exact_accounting_makes_no_noise_wider_that_can_be_seen(delta: str, accounting: Accounting) -> None:
+    """Below a standard deviation of 0.6 steps noise is 0 nearly always, and that of whole steps most often."""
+    facts = SumFacts(ONE, 1, ONE, ONE, ONE, ONE, ONE)
+    for epsilon in ("0.1", "1", "3", "10", "20", "50"):
+        before, now = (Gaussian(ApproxDP(epsilon, delta, each)) for each in ("zcdp", accounting))
+        for share in ("1", "1/2", "1/10", "1/100", "1/1000"):
+            stds = []
+            for calibration in (before, now):
+                [noise] = calibration.for_cost([facts], [], Fraction(share) * calibration.total).noises
+                assert isinstance(noise, DiscreteGaussian | FinerGaussian)
+                stds.append(noise.std)
+            assert stds[1] < (
+                stds[0] if stds[0] >= 0.6 else stds[0] + (0.04 if accounting == "tight" else 0.25)
+            )
+
+
+@pytest.mark.parametrize("accounting", ["tight", "gaussian"])
+def test_what_rounds_noise_takes_a_quarter_of_the_gain_at_most(accounting: Accounting) -> None:
+    prices = Prices.of(accounting, ONE, Fraction(1, 10**6))
+    for continuous in (Fraction(3, 10), ONE, Fraction(9), Fraction(60), Fraction(10**4)):
+        bits, most = prices.bits(continuous), prices.gain * continuous / 4
+        assert 4 / Fraction(4**bits) <= most and (bits == 0 or 4 / Fraction(4 ** (bits - 1)) > most)
+    assert prices.bits(Fraction(10**4)) == 0 == Prices(ONE).bits(ONE)
+
+
+def test_a_tolerance_costs_no_more_on_finer_grids_and_little_more_than_by_rho() -> None:
+    for tolerance in (1, 3, 6, 12, 20, 60):
+        facts = SumFacts(ONE, 1, ONE, ONE, ONE, ONE, ONE, tolerance=Fraction(tolerance), beta=Fraction(1, 20))
+        former, now = (Gaussian(ApproxDP(1, "1e-6"), finer=each) for each in (False, True))
+        by_rho = Gaussian(ApproxDP(1, "1e-6", "zcdp"))
+        costs = [float(each.for_tolerances([facts]).cost / each.total) for each in (former, now, by_rho)]
+        assert costs[1] <= costs[0] and costs[1] < costs[2] * (1.102 if tolerance < 15 else 1)
 
 
 def test_an_accounting_is_for_epsilon_with_delta() -> None:

@@ -85,6 +85,23 @@ def test_the_noise_of_a_round_costs_what_it_is_charged_for_every_pair_of_rows(
     assert offer.terms(round_, former=True).cost == terms.cost
 
 
+@pytest.mark.parametrize("queries", ROUNDS.values(), ids=ROUNDS.keys())
+@pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": 1}, {"epsilon": 1, "delta": "1e-6"}])
+def test_parts_that_are_accounted_jointly_never_have_more_noise_than_apart(
+    queries: list[Any], budget: Any
+) -> None:
+    """So there is no setting for the former accounting: it is a looser bound of what the same noise costs."""
+    people = sulq.open({name: [row[name] for row in CORNERS] for name in CORNERS[0]}, SCHEMA)
+    round_ = sulq.Round(queries, share="1/10")
+    offer = people.curator(**budget).offer
+    together, apart = (offer.terms(round_, former).noises for former in (False, True))
+    for now, before in zip(together, apart, strict=True):
+        assert now is not None and before is not None and now.std <= before.std * (1 + 1e-9)
+    for order in (1, 2):
+        alone = sum(sulq.Round([each]).sensitivity(SCHEMA, order) for each in queries)  # type: ignore[arg-type]
+        assert sulq.Round(queries).sensitivity(SCHEMA, order) <= alone  # type: ignore[arg-type]
+
+
 def test_a_conditional_mean_has_a_third_less_noise() -> None:
     offer = (
         sulq.open({name: [row[name] for row in CORNERS] for name in CORNERS[0]}, SCHEMA)

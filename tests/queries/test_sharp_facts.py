@@ -5,14 +5,20 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 import sulq
 from sulq.queries.arithmetic import Multiply
 from sulq.queries.expressions import Constant
+from sulq.queries.node import Node
 from sulq.queries.products import Dot
 from sulq.queries.scope import scope_of
+from tests.effort import examples
+from tests.queries.random_expressions import SCHEMA as RANDOM
+from tests.queries.random_expressions import scalars, vectors
 
 SCHEMA = sulq.Schema(
     {
@@ -57,3 +63,14 @@ def test_the_bound_is_sharper_than_it_was_on_the_same_grid(expression: Any, was:
         former.low.tolist(),
         former.high.tolist(),
     )
+
+
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
+@given(st.one_of(scalars(3), vectors(2)))
+def test_no_bound_of_any_expression_is_looser_than_it_was(expression: Node) -> None:
+    """So there is no setting for the former ones: they are other numbers for the same sum, never better ones."""
+    sharp, former = (scope_of(RANDOM, loose).number(expression) for loose in (False, True))
+    assert sharp.bits == former.bits
+    assert sharp.norm1 <= former.norm1 and sharp.square <= former.square
+    assert sharp.spread1 <= former.spread1 and sharp.spread_square <= former.spread_square
+    assert (sharp.low >= former.low).all() and (sharp.high <= former.high).all()

@@ -12,6 +12,7 @@ from sulq.audits.findings import AuditFinding, Check, Effort, exact
 from sulq.privacy.budget import ApproxDP
 from sulq.privacy.composition import cost_of_pure
 from sulq.privacy.conversion import epsilon_of, rho_of
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.prices import Accounting
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
@@ -95,6 +96,8 @@ def _together(promise: ApproxDP) -> Iterator[AuditFinding]:
     ):
         facts = SumFacts(Fraction(1, grid), 1, one, one, one, one, one)
         [noise] = calibration.for_cost([facts], [], share * promise.total).noises
+        if isinstance(noise, FinerGaussian):
+            grid, noise = grid * noise.times, noise.noise
         assert isinstance(noise, DiscreteGaussian)
         odds = 0.0
         if choices:

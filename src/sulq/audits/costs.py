@@ -14,6 +14,7 @@ from sulq.audits.findings import AuditFinding, Check, Effort, all_of, exact
 from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, PureDP
 from sulq.privacy.conversion import delta_of
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteLaplace
 from sulq.privacy.prices import Accounting, Prices
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
@@ -49,6 +50,8 @@ def loss_of_sum(
     if isinstance(noise, RepeatedNoise):
         # The tally is made of so many answers, each with noise of its own.
         return noise.times * loss_of_sum(noise.noise, moves1, moves2)
+    if isinstance(noise, FinerGaussian):
+        return loss_of_sum(noise.noise, moves1 * noise.times, moves2 * noise.times**2, prices=prices)
     if isinstance(noise, DiscreteLaplace):
         return moves1 / noise.scale
     if isinstance(noise, SphericalLaplace):

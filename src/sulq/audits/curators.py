@@ -19,7 +19,9 @@ from sulq.audits.statistics import fit
 from sulq.audits.transcripts import losses
 from sulq.local.item import item_of
 from sulq.oracles.cohorts import Cohorts
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from sulq.privacy.repeated import times_of
 from sulq.queries.choose import choose
 from sulq.queries.expressions import col
 from sulq.queries.query import Neighbours, count, mean, total
@@ -108,10 +110,16 @@ def answers(effort: Effort) -> Iterator[AuditFinding]:
         asked = source.curator(**budget, ledger=":memory:")
         round_ = Round([count(by="id"), count(where=col("b"), by="id")], share=Fraction(1, 2))
         noises = asked.offer.terms(round_).noises
-        drawn = [np.rint(answer.value).astype(int) - truth for answer in asked.ask(round_)]
-        again = [np.rint(answer.value).astype(int) - truth for answer in asked.ask(round_)]
+        drawn, again = (
+            [
+                np.rint((answer.value - truth) * times_of(noise)).astype(int)
+                for answer, noise in zip(asked.ask(round_), noises, strict=True)
+            ]
+            for _ in range(2)
+        )
         words = asked.promise
         for place, (noise, errors) in enumerate(zip(noises, drawn, strict=True)):
+            noise = noise.noise if isinstance(noise, FinerGaussian) else noise
             assert isinstance(noise, DiscreteLaplace | DiscreteGaussian)
             yield fit(f"noise of answer {place + 1} under {words}", *_law(noise, errors.tolist()))
         # Noise that was used twice would cancel.

@@ -11,6 +11,7 @@ from sulq.hypotheses.measures import centred
 from sulq.learners.tabulating import TableQuestion, Tabulating
 from sulq.numbers import Numeric, amount
 from sulq.pictures.svg import clean
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.queries.query import Query, moves
 from sulq.queries.rounds import Round
@@ -116,7 +117,7 @@ def _costs(round_: Round, queries: Sequence[Query], offer: Offer) -> list[Fracti
         step = offer.scope.number(part).unit
         if isinstance(noise, DiscreteLaplace):
             parts.append(noise.epsilon(moves(offer.scope, part, 1, offer.neighbours) / step))
-        elif isinstance(noise, DiscreteGaussian):
+        elif isinstance(noise, DiscreteGaussian | FinerGaussian):
             parts.append(noise.rho(moves(offer.scope, part, 2, offer.neighbours) / step**2))
         else:
             parts.append(Fraction(0))

@@ -283,7 +283,8 @@ class Curator:
                     choices.append([selection.choose([int(score) for score in group]) for group in scores.T])
             else:
                 noisy += [[int(steps) for steps in blurred(true, next(noises))] for true in exact]
-        released: dict[str, object] = {"sums": noisy, "choices": choices, "jointly": True, "vectors": True}
+        released: dict[str, object] = {"sums": noisy, "choices": choices}
+        released |= {"jointly": True, "vectors": True, "finer": True}
         return json.dumps(released | {"others": others} if others else released)
 
 

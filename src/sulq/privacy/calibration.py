@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
 from sulq.errors import QueryError
 from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from sulq.privacy.composition import BudgetUnit
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.ranges import LOWEST
 from sulq.privacy.rounding import USUAL, cost_up, down, root_down, up
@@ -124,10 +125,12 @@ class Gaussian:
     Args:
         budget: the budget.
         printed: leave it at ε²/8 and ε²/2, as earlier versions did. What they stored is read with that.
+        finer: add noise on finer grids where that is narrower, as earlier versions did not.
     """
 
     budget: ZCDP | ApproxDP
     printed: bool = False
+    finer: bool = True
 
     def __post_init__(self) -> None:
         _check_unit(self.budget, "rho")
@@ -160,14 +163,7 @@ class Gaussian:
         cost = _stated(cost)
         t_squared = sum(loads) / (2 * cost)
         noises = tuple(
-            None
-            if facts.moves2 == 0
-            else DiscreteGaussian(
-                max(
-                    LOWEST**2,
-                    up(prices.variance(t_squared * (_size(facts) / facts.weight / facts.step) ** 2)),
-                )
-            )
+            self._noise(t_squared * (_size(facts) / facts.weight / facts.step) ** 2) if facts.moves2 else None
             for facts in sums
         )
         selections = tuple(
@@ -176,16 +172,45 @@ class Gaussian:
         return Terms(cost, noises, selections)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        noises = tuple(widest_within(facts, _gaussian) if facts.moves2 else None for facts in sums)
+        noises = tuple(self._within(facts) if facts.moves2 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
         def rho(facts: SumFacts) -> Fraction:
             noise = scales[id(facts)]
-            if not isinstance(noise, DiscreteGaussian):
-                return Fraction(0)
-            return 1 / facts.step**2 / (2 * self.budget.prices.continuous(noise.variance))
+            return Fraction(0) if noise is None else 1 / facts.step**2 / (2 * self._continuous(noise))
 
         return Terms(cost_up(jointly(sums, 2, rho)), noises)
+
+    def _noise(self, continuous: Fraction) -> DiscreteGaussian | FinerGaussian:
+        """The narrowest noise that costs no more than continuous noise of this variance."""
+        prices = self.budget.prices
+        bits = prices.bits(continuous) if self.finer else 0
+        whole, fine = (
+            DiscreteGaussian(max(LOWEST**2, up(prices.variance(continuous * 4**each)))) for each in (0, bits)
+        )
+        finer = FinerGaussian(fine, bits)
+        return finer if bits and finer.std <= whole.std else whole
+
+    def _within(self, facts: SumFacts) -> DiscreteGaussian | FinerGaussian:
+        """The noise within a sum's tolerance that costs least. On few steps that may be either grid's: more
+        of what is rounded lies within a tolerance.
+        """
+        noise: DiscreteGaussian | FinerGaussian = widest_within(facts, _gaussian)
+        bits = self.budget.prices.bits(noise.variance) if self.finer else 0
+        if bits:
+            fine = replace(facts, step=facts.step / 2**bits)
+            noise = max(noise, FinerGaussian(widest_within(fine, _gaussian), bits), key=self._continuous)
+        if self._continuous(noise) <= 0:
+            raise QueryError(
+                "this tolerance is too small for exact Gaussian accounting: use calibration='tight'"
+            )
+        return noise
+
+    def _continuous(self, noise: DiscreteGaussian | FinerGaussian) -> Fraction:
+        """The variance of continuous noise that costs as much, in steps of the sum."""
+        if isinstance(noise, FinerGaussian):
+            return self.budget.prices.continuous(noise.noise.variance) / noise.times**2
+        return self.budget.prices.continuous(noise.variance)
 
     def _epsilon(self, contest: Contest, t_squared: Fraction) -> Fraction:
         """The ε of a contest's mechanism, as large as the contest's part of the cost allows."""

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from sulq.errors import QueryError
 from sulq.numbers import whole
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian, Noise
 from sulq.privacy.ranges import checked_beta
 from sulq.privacy.spherical import SphericalLaplace
@@ -91,12 +92,24 @@ class RepeatedNoise:
         return float(self.noise.scale) * high * ROUNDING
 
 
-AddedNoise: TypeAlias = Noise | SphericalLaplace | RepeatedNoise
+AddedNoise: TypeAlias = Noise | FinerGaussian | SphericalLaplace | RepeatedNoise
 """What is added to a sum: one draw for each number or vector, or the mean of several."""
 
 
+def times_of(noise: AddedNoise | None) -> int:
+    """By how much sums are multiplied before such noise is added: `blurred` says them multiplied.
+
+    Args:
+        noise: what is added; None for sums that nobody moves.
+    """
+    return noise.times if isinstance(noise, RepeatedNoise | FinerGaussian) else 1
+
+
 def blurred(true: NDArray[np.object_], noise: AddedNoise | None) -> NDArray[np.object_]:
-    """Exact sums with their noise; of a query that is asked several times, the tally of all answers.
+    """Exact sums with their noise: `times_of` it times as large as they are.
+
+    Of a query that is asked several times that is the tally of all answers, and of a sum that gets its noise
+    on a finer grid the number of steps of that.
 
     Args:
         true: the exact sums.
@@ -106,6 +119,8 @@ def blurred(true: NDArray[np.object_], noise: AddedNoise | None) -> NDArray[np.o
         return true
     if isinstance(noise, RepeatedNoise):
         return noise.tally(true)
+    if isinstance(noise, FinerGaussian):
+        return noise.added(true)
     return np.asarray(true + noise.sample(len(true)).astype(object))
 
 

@@ -15,7 +15,7 @@ from sulq.faces import columns_grid, face, facts, offered
 from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration, Gaussian
 from sulq.privacy.reading import calibration_of
-from sulq.privacy.repeated import AddedNoise, RepeatedNoise
+from sulq.privacy.repeated import AddedNoise, times_of
 from sulq.privacy.terms import Contest, Settled, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.facts import Number
@@ -179,7 +179,7 @@ class Offer:
         terms = self.terms(round_)
         return [self._law(*each) for each in self._with_terms(asked_of(round_, self.schema), terms)]
 
-    def terms(self, round_: Round, former: bool = False, vectors: bool = True) -> Terms:
+    def terms(self, round_: Round, former: bool = False, vectors: bool = True, finer: bool = True) -> Terms:
         """What the round costs and the noise it gets, or a refusal.
 
         Args:
@@ -187,22 +187,23 @@ class Offer:
             former: account every sum on its own, with looser facts, as earlier versions did.
             vectors: draw noise for whole vectors where that is narrower, as earlier versions did not; their
                 choices under ρ had a smaller ε, too.
+            finer: add noise on finer grids where that is narrower, as earlier versions did not.
         """
         check_kinds(round_)
         round_ = asked_of(round_, self.schema)
         sums = round_facts(self.public, round_, former, vectors)
         scope = scope_of(self.schema, former)
         contests = [self._contest(query, scope) for query in round_.queries if not isinstance(query, Query)]
+        calibration = self.calibration
+        if isinstance(calibration, Gaussian) and not (vectors and finer):
+            calibration = replace(calibration, printed=not vectors, finer=finer)
         if any(stated := [isinstance(q, Query) and q.tolerance is not None for q in round_.queries]):
             if not all(stated) or round_.share is not None:
                 raise QueryError(
                     "a round is asked by tolerances or by a share: state a tolerance and beta for every "
                     "query (a choice cannot have one) and no share, or a share alone"
                 )
-            return self.calibration.for_tolerances(sums).check(sums, contests)
-        calibration = self.calibration
-        if isinstance(calibration, Gaussian) and not vectors:
-            calibration = replace(calibration, printed=True)
+            return calibration.for_tolerances(sums).check(sums, contests)
         cost = None if round_.share is None else round_.share * self.allowance * self.total
         terms = calibration.for_cost(sums, contests, cost).check(sums, contests)
         for query, settled in self._settled(round_, terms):
@@ -223,12 +224,12 @@ class Offer:
             round_: what was asked.
             terms: its terms.
             released: the noisy sums, the choices, and what other mechanisms said. Those of earlier versions
-                do not say that they are accounted jointly, or by vectors: their noise was wider.
+                do not say that they are accounted jointly, by vectors, or finer: their noise was wider.
         """
-        former, vectors = not released.get("jointly"), bool(released.get("vectors"))
-        scope = scope_of(self.schema, former)
-        if former or not vectors:
-            terms = self.terms(round_, former, vectors)
+        jointly, vectors, finer = (bool(released.get(each)) for each in ("jointly", "vectors", "finer"))
+        scope = scope_of(self.schema, not jointly)
+        if not (jointly and vectors and finer):
+            terms = self.terms(round_, not jointly, vectors, finer)
         sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
         answers, round_ = [], asked_of(round_, self.schema)
         for query, noises, settled in self._with_terms(round_, terms):
@@ -293,8 +294,7 @@ class Offer:
         """The sums brought into the range that is public, if truncation was asked for."""
         if not self.truncate:
             return sums
-        many = noise.times if isinstance(noise, RepeatedNoise) else 1
         if self.rows is not None:
-            low, high = (end.astype(object) * self.rows * many for end in (facts.low, facts.high))
+            low, high = (end.astype(object) * self.rows * times_of(noise) for end in (facts.low, facts.high))
             return np.clip(sums, low, high)
         return np.where(facts.low >= 0, np.maximum(sums, 0), sums)

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.repeated import AddedNoise, RepeatedNoise
 from sulq.privacy.spherical import SphericalLaplace
 from sulq.privacy.terms import Pure, Settled
@@ -90,6 +91,9 @@ def _released(scope: Scope, part: Node, steps: Steps, noise: AddedNoise | None) 
     if isinstance(noise, RepeatedNoise):
         law = MeanOfNoise(Noise.of(noise.noise, facts.unit, len(steps)), noise.times)
         return KnownSum(nearest_floats(steps, facts.bits) / noise.times, law)
+    if isinstance(noise, FinerGaussian):
+        finer = Noise.of(noise.noise, facts.unit / noise.times, len(steps))
+        return KnownSum(nearest_floats(steps, facts.bits + noise.bits), finer)
     values = nearest_floats(steps, facts.bits)
     if isinstance(noise, SphericalLaplace):
         return KnownSum(values, VectorNoise.of(noise, facts.unit, len(steps)))

@@ -27,8 +27,9 @@ from sulq.numbers import Numeric, rational
 from sulq.oracles.chunks import ChunkCurator
 from sulq.oracles.curator import Curator
 from sulq.oracles.remote import Remote
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteLaplace, Noise
-from sulq.privacy.repeated import AddedNoise, RepeatedNoise
+from sulq.privacy.repeated import AddedNoise, RepeatedNoise, times_of
 from sulq.privacy.spherical import SphericalLaplace
 from sulq.queries.attributes import condition
 from sulq.queries.node import Node
@@ -147,8 +148,8 @@ def _with(schema: Schema, others: Mapping[str, Sequence[Any]], row: Row) -> Rows
 
 def _released(
     curator: Curator | Remote, round_: Round, answers: Sequence[Answer]
-) -> tuple[list[Node], list[list[int]], list[Noise | None]]:
-    """The parts of a round, their noisy sums in steps of the grid, and the noise that is in them."""
+) -> tuple[list[Node], list[list[int]], list[Noise | FinerGaussian | None]]:
+    """The parts of a round, their noisy sums in steps of the noise's grid, and the noise that is in them."""
     terms, scope = curator.offer.terms(round_), curator.offer.scope
     parts: list[Node] = []
     noisy: list[list[int]] = []
@@ -169,11 +170,12 @@ def _released(
         if sizes != [each.width for each in facts]:
             raise QueryError(f"an answer is that to another query than the {query.statistic} that was asked")
         for each, values in zip(facts, sums, strict=True):
-            noisy.append([round(Fraction(float(value)) / each.unit) for value in np.ravel(values)])
+            times = times_of(terms.noises[len(noisy)])
+            noisy.append([round(Fraction(float(value)) / each.unit * times) for value in np.ravel(values)])
     return parts, noisy, [_single(noise) for noise in terms.noises]
 
 
-def _single(noise: AddedNoise | None) -> Noise | None:
+def _single(noise: AddedNoise | None) -> Noise | FinerGaussian | None:
     if isinstance(noise, RepeatedNoise):
         raise QueryError("a mean of repeated answers has no simple law: ask without tolerances")
     if isinstance(noise, SphericalLaplace):
@@ -181,9 +183,11 @@ def _single(noise: AddedNoise | None) -> Noise | None:
     return noise
 
 
-def _likelihood(noise: Noise | None, steps: Sequence[int], true: Sequence[int]) -> float:
+def _likelihood(noise: Noise | FinerGaussian | None, steps: Sequence[int], true: Sequence[int]) -> float:
     """How likely the noisy sums are, but for a constant and as a logarithm; −∞ where no noise could do it."""
-    off = [abs(noisy - int(exact)) for noisy, exact in zip(steps, true, strict=True)]
+    off = [abs(noisy - int(exact) * times_of(noise)) for noisy, exact in zip(steps, true, strict=True)]
+    if isinstance(noise, FinerGaussian):
+        noise = noise.noise
     if noise is None:
         return -math.inf if any(off) else 0.0
     if isinstance(noise, DiscreteLaplace):
