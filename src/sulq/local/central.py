@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sulq.local.tails import Bounded, Counted, LaplaceMeans, beyond, chance, people
+from sulq.local.two_coins import TwoCoins
 
 BERRY_ESSEEN = 0.56
 FIRST, LAST = 1.4, 36.0
@@ -91,7 +92,7 @@ class NearlyNormal:
         return min(1.0, _normal(low) * math.exp(min(h * h * drawn / 2 - h * (z - low), 700.0)))
 
 
-Tails: TypeAlias = Bounded | Counted | LaplaceMeans | NearlyNormal
+Tails: TypeAlias = Bounded | Counted | LaplaceMeans | NearlyNormal | TwoCoins
 """How far the mean of n reports strays, as plain data: its `radius(n, beta)` and one report's `variance`."""
 
 
