@@ -56,6 +56,31 @@ def test_no_error_of_independent_reports_is_likelier_than_the_bound(mix: str) ->
     assert law[errors > report.radius(n, 0.1)].sum() <= 0.1
 
 
+@pytest.mark.parametrize("mix", MIXES)
+def test_no_error_to_one_side_is_likelier_than_the_bound_under_weights(mix: str) -> None:
+    """Of fewer people, too, and far out: where this bound is the smallest one."""
+    report = small([5, 4, 3, 1], 4)
+    for part in (1, 5, 10):
+        places = {place: people // part for place, people in MIXES[mix].items()}
+        n = sum(places.values())
+        law = law_of_sum(report, places)
+        mean = sum(people * report._places[place] for place, people in places.items()) / n
+        errors = report._unit * (np.arange(len(law)) - max(report.values) * n) / n - mean
+        for t in np.linspace(0.02, 1, 50):
+            one_side = report.tails._weighted(n, t) + 1e-12
+            assert law[errors > t].sum() <= one_side
+            assert law[errors < -t].sum() <= one_side
+
+
+@pytest.mark.parametrize(("epsilon", "n", "most"), [(1, 1000, 1.17), (1, 10_000, 1.06), (4, 10_000, 1.16)])
+def test_of_a_thousand_people_a_radius_is_not_much_wider_than_that_of_a_normal_law(
+    epsilon: float, n: int, most: float
+) -> None:
+    """Without weights these were 1.41, 1.08 and 1.42 times as wide."""
+    report = WindowReport(-1, 1, epsilon)
+    assert report.radius(n, 0.05) < most * 1.96 * math.sqrt(report.variance(n))
+
+
 @pytest.mark.parametrize("population", [2000, 4000, 40_000])
 def test_no_error_of_people_drawn_by_lot_is_likelier_than_the_bound(population: int) -> None:
     """Half of the people at each end, reports that are bits: the law is a mixture of binomials' sums."""

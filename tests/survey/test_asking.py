@@ -51,6 +51,19 @@ def test_too_few_people_get_advice_that_works(tmp_path: Path) -> None:
     assert not plan_of(survey(tmp_path, EVERY_KIND, people=plan.needed - 1)).enough
 
 
+@pytest.mark.parametrize("precision", [0.001, 0.004, 0.05])
+@pytest.mark.parametrize("people", [1, 100, 150, 160, 200, 1000, 5000])
+def test_people_are_enough_if_and_only_if_their_error_is_small_enough(
+    tmp_path: Path, people: int, precision: float
+) -> None:
+    """At ε = 8 few people lie: 150 tell the truth with 95 %, and one of 160 may not."""
+    [paid] = plan_of(
+        survey(tmp_path, {"paid": PAID}, epsilon=8, people=people, precision=precision)
+    ).questions
+    assert paid.enough == (paid.radius <= precision)
+    assert paid.asked.tails.radius(paid.needed, 0.05) <= precision
+
+
 def test_an_epsilon_that_says_nothing_and_a_question_for_nobody_are_refused(tmp_path: Path) -> None:
     rare = {"paid": PAID, "other": PAID | {"weight": "1/10000000000"}}
     with pytest.raises(SulqError, match="says nothing: give it a larger weight"):

@@ -13,6 +13,21 @@ for such functions drawing without replacement is no worse than with (Hoeffding,
 an interval of width w then have E[exp(h·M/σ)] ≤ exp(h²·w²/(8n·σ²)). From a = 1.4 on, the tangent is above 1
 where M is beyond t, so that it bounds the probability there too, whatever the variances of those people's
 reports are.
+
+With fewer reports, Chernoff's bound lacks a factor, and Berry and Esseen's theorem has that, if it is used
+under the weights e^(sS) (Bahadur and Rao's way). S is the sum of n reports less their expectations, none
+further than b from it, with variances that add up to V and third absolute moments of at most c each; y is any
+number. Let L(s) = ln E[e^(sS)], and let v and r be the variance of S and the sum of third moments under the
+weights. S lies in an interval of length x with a chance of at most x/√(2πv) + 2·0.56·r/v^(3/2) there, so that
+
+    Pr[S ≥ y] = e^(L − sy)·∫ s·e^(−sx)·Pr_s[y ≤ S ≤ y + x] dx ≤ e^(L − sy)·(1/(s·√(2πv)) + 1.12·r/v^(3/2)).
+
+- L ≤ s²V/2 + n·s³·c·e^(sb)/6, from e^z ≤ 1 + z + z²/2 + |z|³·e^max(z,0)/6. Of one report it is at most l.
+- v ≥ V·e^(−sb − l): the weight e^(sX) of a report's error X is at least e^(−sb), and on average at most e^l.
+- r ≤ n·e^(sb)·(c^(1/3) + m)³, m = s·w·e^(sb), w the largest variance: X has an expectation from 0 to m.
+
+The logarithm of the bound is convex in V, so one of the two ends of V is the worst. If people are drawn by
+lot, y is n(t − M), and the bound grows by E[exp(snM)] ≤ exp(s²·n·w²/8) for values in an interval of width w.
 """
 
 from __future__ import annotations
@@ -22,6 +37,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sulq.local.tails import Bounded, Counted, LaplaceMeans, beyond, people
+from sulq.local.two_coins import TwoCoins
 from sulq.privacy.ranges import chance
 
 BERRY_ESSEEN = 0.56
@@ -40,6 +56,7 @@ class NearlyNormal:
             to the power 3/2, whatever people's values are.
         reports: the largest variance of a report.
         width: how far apart two people's values can be, if people are drawn by lot; 0 if all are asked.
+        least: the smallest variance of a report; 0 if it is not known.
 
     >>> coin = Bounded(variances=(0.25,), copies=(1,), above=0.5, below=0.5, span=1.0)
     >>> nearly = NearlyNormal(coin, third=1.0, reports=0.25)
@@ -51,6 +68,7 @@ class NearlyNormal:
     third: float
     reports: float
     width: float = 0.0
+    least: float = 0.0
 
     @property
     def variance(self) -> float:
@@ -75,7 +93,29 @@ class NearlyNormal:
         off = BERRY_ESSEEN * self.third / math.sqrt(people(n))
         if self.reports == 0:
             return 1.0
-        return 2 * sum(self.bounded.copies) * (self._tail(t / math.sqrt(self.reports / n)) + off)
+        normal = self._tail(t / math.sqrt(self.reports / n)) + off
+        return 2 * sum(self.bounded.copies) * min(normal, self._weighted(n, t))
+
+    def _weighted(self, n: int, t: float) -> float:
+        """The bound on the chance of an error of t, to one side, by the normal law under weights."""
+        spread = self.reports + self.width**2 / 4
+        s = (t + math.sqrt(t * t + 4 * spread / n)) / (2 * spread)
+        far = s * max(self.bounded.above, self.bounded.below)
+        if self.least == 0 or far > 1:
+            return 1.0
+        third = self.third * math.sqrt(self.least) ** 3
+        skew = s**3 * third * math.exp(far) / 6
+        shrunk = math.exp(-far - skew - s * s * self.reports / 2)
+        thirds = math.exp(far) * (math.cbrt(third) + s * self.reports * math.exp(far)) ** 3
+        bounds = []
+        for each in (self.least, self.reports):
+            variance = n * each * shrunk
+            within = (
+                1 / (s * math.sqrt(2 * math.pi * variance))
+                + 2 * BERRY_ESSEEN * n * thirds / math.sqrt(variance) ** 3
+            )
+            bounds.append(within * math.exp(n * (s * s * (each / 2 + self.width**2 / 8) + skew - s * t)))
+        return min(1.0, max(bounds))
 
     def _tail(self, z: float) -> float:
         """The bound on the chance of an error of z deviations of the mean of reports, to one side."""
@@ -92,7 +132,7 @@ class NearlyNormal:
         return min(1.0, _normal(low) * math.exp(min(h * h * drawn / 2 - h * (z - low), 700.0)))
 
 
-Tails: TypeAlias = Bounded | Counted | LaplaceMeans | NearlyNormal
+Tails: TypeAlias = Bounded | Counted | LaplaceMeans | NearlyNormal | TwoCoins
 """How far the mean of n reports strays, as plain data: its `radius(n, beta)` and one report's `variance`."""
 
 

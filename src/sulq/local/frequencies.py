@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import codes, logarithm
 from sulq.local.support import Support
-from sulq.local.tails import Counted
 from sulq.local.tally import Tallied, Tally, histogram_of
+from sulq.local.two_coins import TwoCoins
 
 
 class FrequencyReport(Tallied, FormedRandomizer):
@@ -55,7 +55,7 @@ class FrequencyReport(Tallied, FormedRandomizer):
         return self.support.variance(n, frequency)
 
     @property
-    def tails(self) -> Counted:
+    def tails(self) -> TwoCoins:
         return self.support.contributions(self.k)
 
     def radius(self, n: int, beta: float) -> float:

@@ -15,8 +15,8 @@ from sulq.local.draws import ONE, below
 from sulq.local.formed import FormedRandomizer
 from sulq.local.randomizer import chance_to_lie, codes, logarithm, usable_epsilon
 from sulq.local.support import Support
-from sulq.local.tails import Counted
 from sulq.local.tally import Tallied, Tally, counts_of
+from sulq.local.two_coins import TwoCoins
 from sulq.numbers import Numeric
 
 
@@ -81,7 +81,7 @@ class RandomizedResponse(Tallied, FormedRandomizer):
         return self.support.variance(n, None)
 
     @property
-    def tails(self) -> Counted:
+    def tails(self) -> TwoCoins:
         return self.support.contributions(1)
 
     def radius(self, n: int, beta: float) -> float:

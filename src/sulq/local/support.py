@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sulq.local.tails import Bounded, Counted, by_frequency, people
+from sulq.local.two_coins import TwoCoins
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Support:
         each = max(absent, present) if frequency is None else absent + frequency * (present - absent)
         return each / people(n)
 
-    def contributions(self, k: int) -> Counted:
-        """One person's contributions to the frequencies of k possibilities."""
+    def contributions(self, k: int) -> TwoCoins:
+        """One person's contributions to the frequencies of k possibilities, if it is known who is asked."""
         variances, copies = by_frequency(k, self.variance(1, 0), self.variance(1, 1))
         bounded = Bounded(
             variances,
@@ -56,21 +57,25 @@ class Support:
             below=float(max(self.other, self.own) / self.contrast),
             span=float(1 / self.contrast),
         )
-        return self.counted(bounded)
+        return TwoCoins(bounded, float(self.own), float(self.other), _shares(bounded))
 
     def counted(self, bounded: Bounded, width: float = 1.0) -> Counted:
-        """The same, as counts; `bounded` has the frequencies as `by_frequency` orders them.
+        """The same of people drawn by lot, or of bits whose chances are between the two.
 
         Args:
-            bounded: what else is known of one person's contributions.
+            bounded: what else is known of one person's contributions, as `by_frequency` orders them.
             width: what an estimate is if everyone has the possibility, less what it is if nobody has.
         """
-        shares = tuple(0.5**place for place in range(len(bounded.copies)))
-        return Counted(bounded, float(self.own), float(self.other), shares, width)
+        return Counted(bounded, float(self.own), float(self.other), _shares(bounded), width)
 
     def influence(self, n: int) -> float:
         """How far one report among n can move a frequency."""
         return float(1 / self.contrast) / people(n)
+
+
+def _shares(bounded: Bounded) -> tuple[float, ...]:
+    """Which part of the people has a possibility at most, in the order of `by_frequency`."""
+    return tuple(0.5**place for place in range(len(bounded.copies)))
 
 
 @lru_cache(maxsize=1024)

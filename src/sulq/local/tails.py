@@ -11,7 +11,8 @@ its expectation it can be, how wide its range is, and the variance on average. T
 
 Both directions and all numbers of the estimate are summed (union bound), and t is found by bisection.
 
-Where a number is a count S of reports that support it, more is known (`Counted`):
+Where a number is a count S of reports that support it, more is known (`Counted`; and all of it, if nobody is
+drawn by lot and a report has one of two chances: `two_coins.py`):
 
 - S is a sum of n independent bits, whoever reports. With the people fixed that is so by itself. If they are
   drawn by lot, without replacement, the generating function of S is a mean over all cohorts of Π(1 − p_i +

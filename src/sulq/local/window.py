@@ -236,7 +236,7 @@ class WindowReport(Tallied, FormedRandomizer):
         beyond = self._reach + (self.high - self.low) / 2
         bounded = Bounded((largest,), (1,), beyond, beyond, 2 * self._reach)
         third = float(thirds.max() / self._least**1.5) if self._least > 0 else 0.0
-        return NearlyNormal(bounded, third, largest)
+        return NearlyNormal(bounded, third, largest, least=self._least)
 
 
 def marks_of(window: int, values: tuple[int, ...]) -> NDArray[np.int64]:

@@ -91,19 +91,28 @@ class SurveyItem:
         return survey.precision * self.span if stated is None else stated
 
     def needs(self, survey: SurveyFile) -> int:
-        """How many reports keep the wanted error: the fewest."""
-        precision, beta, tails = self.precision(survey), survey.beta, self.tails
-        high = 1
-        while tails.radius(high, beta) > precision:
-            high *= 2
+        """How many reports keep the wanted error: the fewest, as seen from those that are expected.
+
+        Counts have steps, so that one report more may have a slightly larger error. The search begins at the
+        people who are expected: they are enough if and only if their error is small enough.
+        """
+        precision = self.precision(survey)
+
+        def keep(reports: int) -> bool:
+            return self.tails.radius(reports, survey.beta) <= precision
+
+        low, high = 0, self.people
+        while not keep(high):
+            low, high = high, 2 * high
             if high > 2**50:
                 raise SulqError(
                     f"no number of people gives {self.name!r} a precision of {precision:g}: want a larger one"
                 )
-        low = high // 2
+        while low == 0 and high > 1:
+            low, high = (0, high // 2) if keep(high // 2) else (high // 2, high)
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if tails.radius(middle, beta) <= precision else (middle, high)
+            low, high = (low, middle) if keep(middle) else (middle, high)
         return high
 
 

@@ -55,7 +55,7 @@ class SurveyPlan:
     >>> about = {"title": "Bribes", "epsilon": 2, "people": 2000}
     >>> plan = plan_of(survey_of({"survey": about, "questions": {"paid": paid}}))
     >>> plan.questions[0].needed, plan.enough
-    (581, True)
+    (289, True)
     """
 
     survey: SurveyFile

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from sulq.errors import QueryError
 from sulq.local.central import NearlyNormal, Tails
 from sulq.local.tails import Bounded, Counted, LaplaceMeans
+from sulq.local.two_coins import TwoCoins
 from sulq.talk.choice_laws import BestOf, Gap, Population
 from sulq.talk.combined import WeightedSums
 from sulq.talk.laws import Averaged, Exactly, MeanOfNoise, Noise, PlainLaw, Ratio, Within
@@ -36,6 +37,7 @@ TAILS: dict[str, type] = {
     "counted": Counted,
     "laplace": LaplaceMeans,
     "nearly normal": NearlyNormal,
+    "two coins": TwoCoins,
 }
 FRACTIONS = ("parameter", "step", "epsilon", "sensitivity")
 
