@@ -134,7 +134,7 @@ def norm_of(people: sulq.Source, epsilon: float) -> float:
     round_ = asked.send(curator.ask(next(asked)))
     if len(round_.queries) == 1:  # how far rows are from the mean
         round_ = asked.send(curator.ask(round_))
-    products, _ = round_.queries
+    products, *_ = round_.queries
     return float(sulq.Round([products]).sensitivity(people.schema, order=2) / 2**0.5) ** 0.5
 
 
@@ -175,6 +175,12 @@ def test_rows_in_a_small_part_of_their_bounds_are_shortened_to_their_own_length(
     assert norm_of(people, 3) < 0.3
 
 
+def test_of_exact_answers_nothing_is_asked_about_lengths_and_no_row_is_shortened(people):
+    exact = people.exact()
+    found = PCA(2).learn(exact)
+    assert (exact.rounds, found.error, found.shortened) == (2, 0, 0)
+
+
 def test_the_whole_budget_is_spent_and_no_more(people):
     for learner in (SVD(1), PCA(1)):
         curator = people.curator(epsilon=1)
@@ -200,7 +206,7 @@ def test_a_private_hypothesis_holds_no_exact_statistic(people):
     assert not set(found.variances) & set(exact.variances) and found.whole != exact.whole
     assert set(json.loads(found.to_json())) == {
         "hypothesis", "is", "schema", "origin", "features", "mean", "directions", "variances", "whole",
-        "error", "angles",
+        "error", "angles", "shortened",
     }  # fmt: skip
 
 

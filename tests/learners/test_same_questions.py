@@ -237,7 +237,7 @@ DIGESTS = {
     "centres, many columns": "209036788886433d",
     "components": "4e3aada48753ab53",
     "components, a norm": "cdab6d1653411c95",
-    "principal components": "7f99f21bc7cd7ed6",
+    "principal components": "729a184220914de7",
     "principal components, a norm": "766a855e0334c24d",
     "halfspace": "23c307419aeb66a7",
     "halfspace, last": "19fc89cce1efc986",

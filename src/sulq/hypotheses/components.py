@@ -25,9 +25,11 @@ NAMED = 4
 """How many loadings of a component are worth reading."""
 DRAWN = 12
 """How many are worth drawing."""
-TURNED = "turned by noise by at most"
+TURNED = "turned by at most"
 ANYWHERE = 60.0
-"""A direction that noise may have turned by so many degrees says nothing."""
+"""A direction that may be turned by so many degrees says nothing."""
+LONG = 0.1
+"""Shortened rows are worth a word if variances may be larger by this part of their sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,8 @@ class Components(Hypothesis):
     """A few orthonormal directions in the space of the features, each of them scaled to [−1, 1] unless said.
 
     The numbers are as the oracle answered, so they are noisy under a curator, and of rows shortened to the
-    learner's `norm`.
+    learner's `norm`. Errors are those of the shortened rows; where `PCA` chose the norm, of the rows as they
+    are.
 
     Args:
         schema: what is public about the columns.
@@ -45,10 +48,10 @@ class Components(Hypothesis):
         directions: the directions, the one with the largest variance first.
         variances: the mean squared length of the rows along each direction.
         whole: the mean squared length of the rows along all directions there are.
-        error: how far off each of the variances is by noise, at 95 %; 0 if there is no noise, or nobody said.
-        angles: by how many degrees noise may have turned each direction, up to 90; empty if there is no
-            noise, or nobody said.
+        error: how far off each of the variances is, at 95 %; 0 if they are exact, or nobody said.
+        angles: by how many degrees each direction may be turned, up to 90; empty if there is no error.
         scaled: whether features are scaled to [−1, 1], and not in their own units.
+        shortened: the part of the error that rows may have caused which the learner shortened.
 
     >>> import sulq
     >>> schema = sulq.Schema({"a": sulq.Real(0, 10), "b": sulq.Real(0, 1)})
@@ -63,7 +66,7 @@ class Components(Hypothesis):
     >>> both, variances = ((0.6, 0.8), (0.8, -0.6)), (0.9, 0.1)
     >>> noisy = Components(schema, None, ("a", "b"), (0.0, 0.0), both, variances, 1.0, 0.12, (10.2, 10.2))
     >>> print(noisy.describe())
-    component 1 (90 % ± 26 of the variance, turned by noise by at most 10°): +0.80 b, +0.60 a
+    component 1 (90 % ± 26 of the variance, turned by at most 10°): +0.80 b, +0.60 a
     component 2 (10 % ± 15 of the variance, within the noise): +0.80 a, -0.60 b
     Component 2 is within the noise.
     """
@@ -79,6 +82,7 @@ class Components(Hypothesis):
     error: float = 0.0
     angles: tuple[float, ...] = ()
     scaled: bool = field(default=True, metadata={"written": "if stated"})
+    shortened: float = field(default=0.0, metadata={"written": "if stated"})
 
     @property
     def expression(self) -> Node:
@@ -112,7 +116,8 @@ class Components(Hypothesis):
     @property
     def drowned(self) -> tuple[int, ...]:
         """The places of the components whose variance is within the noise."""
-        return tuple(place for place, each in enumerate(self.variances) if 0 < self.error >= each)
+        noise = self.error - self.shortened
+        return tuple(place for place, each in enumerate(self.variances) if 0 < noise >= each)
 
     @property
     def headline(self) -> str:
@@ -133,22 +138,34 @@ class Components(Hypothesis):
         if anywhere := [number for number in turned if number not in drowned]:
             start, its = ("Components", "their") if len(anywhere) > 1 else ("Component", "its")
             sentences.append(
-                f"{start} {enumerated(anywhere)} may point elsewhere: noise could have made {its} variance "
-                "differ from others."
+                f"{start} {enumerated(anywhere)} may point elsewhere: {self._causes} could have made {its} "
+                "variance differ from others."
+            )
+        if self.shortened > LONG * self.whole:
+            sentences.append(
+                f"Long rows were shortened, to hide them in less noise: variances may be larger by up to "
+                f"{self.shortened:.2g}."
             )
         return tuple(sentences)
+
+    @property
+    def _causes(self) -> str:
+        return "noise, or rows that were shortened," if self.shortened else "noise"
 
     @property
     def outlook(self) -> str:
         if self.error == 0:
             return ""
+        noise = self.error - self.shortened
+        off = f"Variances are off by up to {noise:.2g} at 95 %"
+        longer = f" Rows that are shortened add up to {self.shortened:.2g}." if self.shortened else ""
         if not self.scaled:
-            return f"Variances are off by up to {self.error:.2g} at 95 %: below that they are noise."
+            return f"{off}: below that they are noise.{longer}"
         even = 1 / 3
-        told = "components below that are" if self.error < even else "expect that all components are"
+        told = "components below that are" if noise < even else "expect that all components are"
         return (
-            f"Variances are off by up to {self.error:.2g} at 95 %; a column that spreads evenly over its "
-            f"bounds has {even:.2f}: {told} within the noise."
+            f"{off} by noise; a column that spreads evenly over its bounds has {even:.2f}: {told} within the "
+            f"noise.{longer}"
         )
 
     def describe(self) -> str:

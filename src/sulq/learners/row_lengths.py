@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ SEEN = 5.0
 not there do more harm than few that are there and are not seen."""
 CLEAR = 20.0
 """A histogram is clear if rows are so many times as many as the noise in a count of them."""
+PARTS = 2.0 ** (-np.arange(2 * EDGES) / 2)
+"""Which parts of the squared lengths are tried."""
 LIKELY = 30.0
 """It is asked for if rows are so many times as many as that noise is likely to be: it is not free."""
 
@@ -49,47 +52,72 @@ class RowLengths:
         """About the squared length of the rows in each interval."""
         return np.asarray(np.append(self.edges, self.largest) * MIDDLE)
 
-    def question(self, row: Node) -> Query:
+    def question(self, row: Node, width: int) -> Query:
         """How many rows are in each interval?
 
         Args:
             row: a row as a vector.
+            width: how many coordinates it has.
         """
-        return count(by=[Bins(dot(row, row), tuple(self.edges.tolist()))])
+        return count(by=[Bins(squared_length(row, width), tuple(self.edges.tolist()))])
 
-    def best(self, counts: Floats, off: float, noise: float) -> float:
-        """To which length to shorten rows before products of their coordinates are summed.
 
-        Shortened rows have less noise beside them, but those that were longer count less than they should.
-        Let S be the sum of squared lengths after shortening. What noise does is in proportion to noise/S.
-        What shortening does is how far the parts of S that belong to rows of each length are from those of
-        the rows as they are. If all rows are equally long, shortening does nothing, for better or worse. The
-        length at which both together are least is taken.
+def squared_length(row: Node, width: int) -> Node:
+    """⟨x, x⟩, in the way that is fastest: columns are squared as they are read.
 
-        Args:
-            counts: how many rows are in each interval, noise and all.
-            off: one standard deviation of the noise in a count.
-            noise: by how much noise can lengthen a direction, if rows are shortened to length 1.
+    Args:
+        row: a row as a vector.
+        width: how many coordinates it has.
+    """
+    return dot(row * row, [1.0] * width)
 
-        >>> lengths = RowLengths(64.0)
-        >>> rows = np.where((lengths.middles > 1) & (lengths.middles < 4), 1000.0, 0.0)
-        >>> lengths.best(rows, 0.0, 0.0), lengths.best(rows, 0.0, 1000.0)
-        (8.0, 1.0)
-        """
-        rows, tried = _seen(counts, off), np.append(self.edges, self.largest)
-        if not rows.any():
-            return math.sqrt(self.largest)
-        true = rows * self.middles / float(rows @ self.middles)
-        losses = []
-        for square in tried:
-            shortened = rows * np.minimum(self.middles, square)
-            whole = float(shortened.sum())
-            tilted = float(np.abs(shortened / whole - true).sum()) / 2
-            losses.append(TILTED * tilted + noise * square / whole)
-        # Of lengths that are equally good the longest: it shortens the fewest rows.
-        least = min(losses) + 1e-9
-        good = [square for square, loss in zip(tried.tolist(), losses, strict=True) if loss <= least]
-        return math.sqrt(max(good))
+
+def best_norms(
+    lengths: Sequence[RowLengths], counts: Sequence[Floats], off: Sequence[float], noise: float
+) -> list[float | None]:
+    """To which length to shorten each hand's part of a row, before products of coordinates are summed.
+
+    Shortened rows have less noise beside them, but those that were longer count less than they should.
+    Let S be the sum of squared lengths after shortening, of all hands. What noise does is in proportion to
+    noise·Σ norm²/S. What shortening does is how far the parts of S that belong to rows of each length, in
+    each hand, are from those of the rows as they are. If all rows are equally long, shortening does nothing,
+    for better or worse. All hands keep the same part of their squared lengths, so that none counts for less
+    than another. The part at which noise and shortening together do the least is taken.
+
+    Args:
+        lengths: the intervals of each hand.
+        counts: how many rows are in each of them, noise and all.
+        off: one standard deviation of the noise in a count, of each hand.
+        noise: by how much noise can lengthen a direction, if rows are shortened to length 1.
+
+    >>> lengths = RowLengths(64.0)
+    >>> rows = np.where((lengths.middles > 1) & (lengths.middles < 4), 1000.0, 0.0)
+    >>> np.round([best_norms([lengths], [rows], [0.0], noise)[0] for noise in (0.0, 1000.0)], 2).tolist()
+    [2.0, 1.22]
+    """
+    seen = [_seen(each, doubt) for each, doubt in zip(counts, off, strict=True)]
+    if not all(rows.any() for rows in seen):
+        return [math.sqrt(each.largest) for each in lengths]
+    middles = [each.middles[rows > 0] for each, rows in zip(lengths, seen, strict=True)]
+    seen = [rows[rows > 0] for rows in seen]
+    true = np.concatenate([rows * middle for rows, middle in zip(seen, middles, strict=True)])
+    # The sums of squared lengths if rows are shortened to each of the middles, and to 0.
+    sums = [np.append(0, np.minimum.outer(m, m) @ rows) for rows, m in zip(seen, middles, strict=True)]
+    least, best = math.inf, [math.inf]
+    for part in PARTS:
+        squares = [
+            float(np.interp(part * each[-1], each, np.append(0, middle)))
+            for each, middle in zip(sums, middles, strict=True)
+        ]
+        at_most = zip(seen, middles, squares, strict=True)
+        shortened = np.concatenate([rows * np.minimum(middle, square) for rows, middle, square in at_most])
+        whole = float(shortened.sum())
+        tilted = float(np.abs(shortened / whole - true / true.sum()).sum()) / 2
+        # Of parts that are equally good the largest: it shortens the fewest rows.
+        loss = TILTED * tilted + noise * sum(squares) / MIDDLE / whole
+        if loss < least - 1e-9:
+            least, best = loss, squares
+    return [math.sqrt(square / MIDDLE) for square in best]
 
 
 def _seen(counts: Floats, off: float) -> Floats:
