@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sulq
+from sulq.errors import LedgerError
 from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian
 from sulq.privacy.repeated import blurred, times_of
@@ -51,11 +52,15 @@ def test_a_count_with_noise_of_few_people_is_a_fraction_with_the_law_of_its_grid
     )
 
 
-def test_a_tolerance_is_met_on_a_finer_grid() -> None:
+def test_what_was_released_on_other_grids_is_not_read_as_if_it_was_on_these() -> None:
     people = sulq.open({"b": [True, False] * 50}, {"b": sulq.Boolean()})
-    curator = people.curator(epsilon=3, delta="1e-6")
-    round_ = sulq.Round([sulq.count(where="b", tolerance=20, beta=0.05)])
-    [noise] = curator.offer.terms(round_).noises
+    offer = people.curator(epsilon=3, delta="1e-6").offer
+    round_ = sulq.Round([sulq.count(where="b")], share=1)
+    terms = offer.terms(round_)
+    [noise] = terms.noises
     assert isinstance(noise, FinerGaussian)
-    [answer] = curator.ask(round_)
-    assert 19 < answer.radius(0.05) <= 20
+    released = {"sums": [[400]], "choices": [], "jointly": True, "vectors": True}
+    [answer] = offer.read(round_, terms, released | {"finer": [noise.bits]})
+    assert answer.value == 400 / 2**noise.bits
+    with pytest.raises(LedgerError, match="on other grids"):
+        offer.read(round_, terms, released | {"finer": [noise.bits + 1]})

@@ -160,8 +160,8 @@ class PCA(Learner[Components]):
         rounds = [Round([total(x), count()]), Round(_moments(clip_norm(x, 1)))]
         if self.norm is None:
             hands = in_hands(schema, feature_names(schema, self.features))
-            rounds.append(Round([RowLengths(1.0).question(features(*hand), len(hand)) for hand in hands]))
-            rounds.append(Round([count()]))  # as many numbers as the sum of squared lengths
+            lengths = [RowLengths(1.0).question(features(*hand), len(hand)) for hand in hands]
+            rounds.append(Round([*lengths, total(squared_length(x, sum(map(len, hands))))]))
         return sum(numbers_of(round_, schema) for round_ in rounds)
 
     def _shares(self) -> tuple[Fraction, Fraction]:

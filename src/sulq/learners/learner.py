@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from sulq.hypotheses.hypothesis import Hypothesis, Origin
@@ -174,9 +175,15 @@ class Learner(ABC, Generic[H]):
         rounds = self.rounds(schema)
         left = None if self.stake is None else self.stake + share
         later = self.later(schema)
-        numbers, least = None if share else self.most_numbers(schema), self.least_share(schema)
-        columns, hands = self.later_columns(schema), self.most_hands(schema)
-        affordable, number, promised = False, 0, dict[str, None]()
+        affordable, number, asked, promised = False, 0, 0, dict[str, None]()
+
+        def numbers() -> int | None:
+            most = None if share else self.most_numbers(schema)
+            return None if most is None else max(0, most - asked)
+
+        # What follows from the schema is worked out for those oracles that want to know it.
+        least, columns = partial(self.least_share, schema), partial(self.later_columns, schema)
+        hands = partial(self.most_hands, schema)
         try:
             round_ = next(rounds)
             while True:
@@ -186,8 +193,7 @@ class Learner(ABC, Generic[H]):
                 if not affordable:  # or else nobody asks again what is ahead
                     if left is not None:
                         left -= round_.share or 0
-                    if numbers is not None:
-                        numbers = max(0, numbers - numbers_of(round_, schema))
+                    asked += numbers_of(round_, schema)
                 promised |= {each: None for query in round_.queries if (each := query.caller_promises)}
                 answers = yield RunStep(round_)
                 number += 1

@@ -19,7 +19,7 @@ from sulq.ledger.ledger import Ledger
 from sulq.ledger.parts import Part
 from sulq.numbers import Numeric, amount, rational
 from sulq.oracles.one_round import check_own, is_the_one, make_the_one
-from sulq.privacy.repeated import blurred
+from sulq.privacy.repeated import bits_of, blurred
 from sulq.privacy.terms import Pure, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.former import former_data, may_be_former
@@ -284,7 +284,7 @@ class Curator:
             else:
                 noisy += [[int(steps) for steps in blurred(true, next(noises))] for true in exact]
         released: dict[str, object] = {"sums": noisy, "choices": choices}
-        released |= {"jointly": True, "vectors": True, "finer": True}
+        released |= {"jointly": True, "vectors": True, "finer": [bits_of(noise) for noise in terms.noises]}
         return json.dumps(released | {"others": others} if others else released)
 
 

@@ -198,16 +198,16 @@ class Parties:
             run: the name of the run that asks.
             ahead: what this round and all later ones may cost.
         """
-        check_factors(ahead.hands)
+        check_factors(ahead.hands())
         if self.about == "each":
             warn_of_sizes(self.members)
         asked = self._asked(round_)
         last = round_.share == ahead.share
         fresh = [self.members[hand].afford(asked.rounds(hand), run, ahead, last) for hand in asked.hands]
         if any(fresh) and ahead.share is not None:
-            all_of_it = Round([count()], ahead.share)
+            all_of_it, later = Round([count()], ahead.share), ahead.columns()
             for hand, columns in enumerate(self.schema.hands):
-                if hand not in asked.hands and not ahead.columns.isdisjoint(columns):
+                if hand not in asked.hands and not later.isdisjoint(columns):
                     self.members[hand].afford([all_of_it], run, ahead)
         return any(fresh)
 

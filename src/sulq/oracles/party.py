@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sulq.errors import QueryError, SulqError
@@ -115,8 +115,10 @@ class Party:
         for place, each in enumerate(rounds):
             after = rounds[place + 1 :] if share is None else ()
             later = tuple(other for other in after if self.oracle.afford(other, run))
-            many = sum(numbers[place:]) if last and share is not None else None
-            fresh = self.oracle.afford(each, run, Ahead(share, later, ahead.reserve, many)) or fresh
+            part = Ahead(share, later, ahead.reserve)
+            if last and share is not None:
+                part = replace(part, numbers=partial(sum, numbers[place:]))
+            fresh = self.oracle.afford(each, run, part) or fresh
             share = None if share is None else share - (each.share or 0)
         return fresh
 

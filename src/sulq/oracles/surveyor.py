@@ -109,10 +109,11 @@ class Surveyor(ABC):
         if (run, round_.key) in self._answered:
             return False
         self._check_open()
-        if ahead.least is not None and ahead.least * self.source.rows < 1:
+        least = ahead.least()
+        if least is not None and least * self.source.rows < 1:
             raise QueryError(
                 f"{several(self.source.rows, 'person is', 'people are', 'd')} too few: this run takes "
-                f"{math.ceil(1 / ahead.least)}, or some of its questions would be put to nobody"
+                f"{math.ceil(1 / least)}, or some of its questions would be put to nobody"
             )
         if ahead.share is not None:
             people = max(people, math.floor(ahead.share * self.source.rows))

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 from sulq.errors import QueryError
@@ -29,6 +30,7 @@ from sulq.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from sulq.privacy.composition import BudgetUnit
 from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian
+from sulq.privacy.prices import Prices
 from sulq.privacy.ranges import LOWEST
 from sulq.privacy.rounding import USUAL, cost_up, down, root_down, up
 from sulq.privacy.selection import ExponentialMechanism, PermuteAndFlip
@@ -172,45 +174,25 @@ class Gaussian:
         return Terms(cost, noises, selections)
 
     def for_tolerances(self, sums: Sequence[SumFacts]) -> Terms:
-        noises = tuple(self._within(facts) if facts.moves2 else None for facts in sums)
+        noises = tuple(widest_within(facts, _gaussian) if facts.moves2 else None for facts in sums)
         scales = {id(facts): noise for facts, noise in zip(sums, noises, strict=True)}
 
         def rho(facts: SumFacts) -> Fraction:
             noise = scales[id(facts)]
-            return Fraction(0) if noise is None else 1 / facts.step**2 / (2 * self._continuous(noise))
+            if noise is None:
+                return Fraction(0)
+            continuous = self.budget.prices.continuous(noise.variance)
+            if continuous <= 0:
+                raise QueryError(
+                    "this tolerance is too small for exact Gaussian accounting: use calibration='tight'"
+                )
+            return 1 / facts.step**2 / (2 * continuous)
 
         return Terms(cost_up(jointly(sums, 2, rho)), noises)
 
     def _noise(self, continuous: Fraction) -> DiscreteGaussian | FinerGaussian:
         """The narrowest noise that costs no more than continuous noise of this variance."""
-        prices = self.budget.prices
-        bits = prices.bits(continuous) if self.finer else 0
-        whole, fine = (
-            DiscreteGaussian(max(LOWEST**2, up(prices.variance(continuous * 4**each)))) for each in (0, bits)
-        )
-        finer = FinerGaussian(fine, bits)
-        return finer if bits and finer.std <= whole.std else whole
-
-    def _within(self, facts: SumFacts) -> DiscreteGaussian | FinerGaussian:
-        """The noise within a sum's tolerance that costs least. On few steps that may be either grid's: more
-        of what is rounded lies within a tolerance.
-        """
-        noise: DiscreteGaussian | FinerGaussian = widest_within(facts, _gaussian)
-        bits = self.budget.prices.bits(noise.variance) if self.finer else 0
-        if bits:
-            fine = replace(facts, step=facts.step / 2**bits)
-            noise = max(noise, FinerGaussian(widest_within(fine, _gaussian), bits), key=self._continuous)
-        if self._continuous(noise) <= 0:
-            raise QueryError(
-                "this tolerance is too small for exact Gaussian accounting: use calibration='tight'"
-            )
-        return noise
-
-    def _continuous(self, noise: DiscreteGaussian | FinerGaussian) -> Fraction:
-        """The variance of continuous noise that costs as much, in steps of the sum."""
-        if isinstance(noise, FinerGaussian):
-            return self.budget.prices.continuous(noise.noise.variance) / noise.times**2
-        return self.budget.prices.continuous(noise.variance)
+        return _narrowest(self.budget.prices, continuous, self.finer)
 
     def _epsilon(self, contest: Contest, t_squared: Fraction) -> Fraction:
         """The ε of a contest's mechanism, as large as the contest's part of the cost allows."""
@@ -220,6 +202,17 @@ class Gaussian:
         if self.printed:
             return down(quadratic)
         return down(self.budget.prices.epsilon(quadratic, exponential=_cheaper(contest) == 2))
+
+
+@lru_cache(maxsize=1024)
+def _narrowest(prices: Prices, continuous: Fraction, finer: bool) -> DiscreteGaussian | FinerGaussian:
+    """The narrowest noise that costs no more than continuous noise of a variance, on which grid that is."""
+    bits = prices.bits(continuous) if finer else 0
+    whole, fine = (
+        DiscreteGaussian(max(LOWEST**2, up(prices.variance(continuous * 4**each)))) for each in (0, bits)
+    )
+    noise = FinerGaussian(fine, bits)
+    return noise if bits and noise.std <= whole.std else whole
 
 
 def _check_unit(budget: Budget, unit: BudgetUnit) -> None:

@@ -172,7 +172,12 @@ class DiscreteGaussian:
         """The standard deviation. By Poisson summation it is σ to thirty digits from σ = 2 on."""
         if self.variance >= 4:
             return math.sqrt(self.variance)
-        return math.sqrt(2 * math.fsum(k * k * self.pmf(k) for k in range(1, 100)))
+        # The other weights are below e^-200 times that of 0.
+        weights = [(k * k, math.exp(-(k * k) / (2 * float(self.variance)))) for k in range(1, 40)]
+        squares, whole = (
+            2 * math.fsum(each) for each in ((k2 * w for k2, w in weights), (w for _, w in weights))
+        )
+        return math.sqrt(squares / (1 + whole))
 
     def pmf(self, k: int) -> float:
         """Pr[X = k].

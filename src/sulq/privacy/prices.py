@@ -87,7 +87,7 @@ class Prices:
         Args:
             continuous: the variance of continuous noise that costs as much, in steps of the sum.
         """
-        if self.gain == 0:
+        if self.gain <= 0:
             return 0
         finer = math.ceil(4 * self.rounding / (self.gain * continuous))
         return ((finer - 1).bit_length() + 1) // 2

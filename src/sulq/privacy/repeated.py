@@ -105,6 +105,15 @@ def times_of(noise: AddedNoise | None) -> int:
     return noise.times if isinstance(noise, RepeatedNoise | FinerGaussian) else 1
 
 
+def bits_of(noise: AddedNoise | None) -> int:
+    """How much finer than a sum's grid that of its noise is, as a power of 2.
+
+    Args:
+        noise: what is added; None for sums that nobody moves.
+    """
+    return noise.bits if isinstance(noise, FinerGaussian) else 0
+
+
 def blurred(true: NDArray[np.object_], noise: AddedNoise | None) -> NDArray[np.object_]:
     """Exact sums with their noise: `times_of` it times as large as they are.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -195,19 +195,22 @@ class Ahead:
             tolerances.
         later: rounds by tolerances that come after it.
         reserve: what must be left after them for further rounds, in the unit of the budget.
-        numbers: how many numbers that round and all after it ask for, at most; None if that is not known.
-        least: the least share of the budget that a question of these rounds gets; None if that is not known.
-        columns: columns that rounds after it may look at, as far as that is known: others may hold them.
-        hands: in how many hands the columns are, at most, that one question of these rounds looks at.
+        numbers: says how many numbers that round and all after it ask for, at most; None if that is not
+            known.
+        least: says the least share of the budget that a question of these rounds gets; None if that is not
+            known.
+        columns: says which columns rounds after it may look at, as far as that is known: others may hold
+            them.
+        hands: says in how many hands the columns are, at most, that one question of these rounds looks at.
     """
 
     share: Fraction | None = None
     later: tuple[Round, ...] = ()
     reserve: Fraction = Fraction(0)
-    numbers: int | None = None
-    least: Fraction | None = None
-    columns: frozenset[str] = frozenset()
-    hands: int = 1
+    numbers: Callable[[], int | None] = lambda: None
+    least: Callable[[], Fraction | None] = lambda: None
+    columns: Callable[[], frozenset[str]] = frozenset
+    hands: Callable[[], int] = lambda: 1
 
 
 NOTHING_AHEAD = Ahead()

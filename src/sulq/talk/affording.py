@@ -34,10 +34,11 @@ def needed_for(offer: Offer, round_: Round, ahead: Ahead) -> Fraction:
 
 def _queries(round_: Round, ahead: Ahead) -> Fraction:
     """How many queries a run by shares takes: the SuLQ paper's T, which must be known beforehand."""
-    if ahead.numbers is None and ahead.share is not None and round_.share != ahead.share:
+    numbers = ahead.numbers()
+    if numbers is None and ahead.share is not None and round_.share != ahead.share:
         raise QueryError(
             "the SuLQ paper's calibrations need the number of queries beforehand, and answer no choices; how "
             "many all rounds of this learner ask is not known: use calibration='tight', or ask for sums "
             "alone, as ID3(pick='counts'), Pairs(pairs=[...]) and NaiveBayes do"
         )
-    return Fraction(ahead.numbers or 0)
+    return Fraction(numbers or 0)

@@ -10,12 +10,12 @@ from typing import Any, get_args
 
 import numpy as np
 
-from sulq.errors import QueryError
+from sulq.errors import LedgerError, QueryError
 from sulq.faces import columns_grid, face, facts, offered
 from sulq.numbers import Numeric, make_rational, rational, whole
 from sulq.privacy.calibration import Calibration, Gaussian
 from sulq.privacy.reading import calibration_of
-from sulq.privacy.repeated import AddedNoise, times_of
+from sulq.privacy.repeated import AddedNoise, bits_of, times_of
 from sulq.privacy.terms import Contest, Settled, Terms
 from sulq.queries.choose import Choice
 from sulq.queries.facts import Number
@@ -185,8 +185,7 @@ class Offer:
         Args:
             round_: what is asked.
             former: account every sum on its own, with looser facts, as earlier versions did.
-            vectors: draw noise for whole vectors where that is narrower, as earlier versions did not; their
-                choices under ρ had a smaller ε, too.
+            vectors: draw noise for whole vectors where that is narrower, and choices under ρ with all of ε.
             finer: add noise on finer grids where that is narrower, as earlier versions did not.
         """
         check_kinds(round_)
@@ -223,13 +222,14 @@ class Offer:
         Args:
             round_: what was asked.
             terms: its terms.
-            released: the noisy sums, the choices, and what other mechanisms said. Those of earlier versions
-                do not say that they are accounted jointly, by vectors, or finer: their noise was wider.
+            released: noisy sums, choices, and what others said; noise of earlier versions was wider.
         """
-        jointly, vectors, finer = (bool(released.get(each)) for each in ("jointly", "vectors", "finer"))
+        jointly, vectors, finer = (each in released for each in ("jointly", "vectors", "finer"))
         scope = scope_of(self.schema, not jointly)
         if not (jointly and vectors and finer):
             terms = self.terms(round_, not jointly, vectors, finer)
+        if finer and released["finer"] != [bits_of(noise) for noise in terms.noises]:
+            raise LedgerError("this was released on other grids: read it with the version that released it")
         sums, choices, others = (iter(released.get(kind, ())) for kind in ("sums", "choices", "others"))
         answers, round_ = [], asked_of(round_, self.schema)
         for query, noises, settled in self._with_terms(round_, terms):

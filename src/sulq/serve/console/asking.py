@@ -12,7 +12,7 @@ from sulq.hypotheses.tabulation import Tabulation
 from sulq.learners.learner import Learner
 from sulq.learners.table import Table
 from sulq.plans.watching import BETA, questions_of
-from sulq.privacy.repeated import times_of
+from sulq.privacy.repeated import bits_of, times_of
 from sulq.queries.query import Query
 from sulq.queries.room import at_most
 from sulq.queries.rounds import NOTHING_AHEAD, Ahead, Round
@@ -176,7 +176,8 @@ def _evenly(learner: Table, offer: Offer, rows: int) -> Tabulation:
         sums.append([rows // cells if query.statistic == "count" else 0] * cells)
     terms = offer.terms(round_)
     sums = [[n * times_of(noise) for n in each] for each, noise in zip(sums, terms.noises, strict=True)]
-    said = {"sums": sums, "jointly": True, "vectors": True, "finer": True}
+    bits = [bits_of(noise) for noise in terms.noises]
+    said = {"sums": sums, "jointly": True, "vectors": True, "finer": bits}
     try:
         asking.send(offer.read(round_, terms, said))
     except StopIteration as done:
