@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import sulq
 from sulq.oracles.curator import Curator
+from sulq.privacy.finer import FinerGaussian
 from sulq.privacy.noise import DiscreteGaussian, DiscreteLaplace
 from sulq.privacy.prices import Prices
 from sulq.privacy.repeated import RepeatedNoise
@@ -79,10 +80,12 @@ def loss(curator: Curator, round_: sulq.Round) -> Fraction:
 
 
 def _lost(
-    noise: DiscreteLaplace | DiscreteGaussian, one: Fraction, two: Fraction, prices: Prices
+    noise: DiscreteLaplace | DiscreteGaussian | FinerGaussian, one: Fraction, two: Fraction, prices: Prices
 ) -> Fraction:
     if isinstance(noise, DiscreteLaplace):
         return one / noise.scale
+    if isinstance(noise, FinerGaussian):  # what moves a sum by a step moves it by so many of the finer grid
+        return _lost(noise.noise, one, two * noise.times**2, prices)
     return two / (2 * prices.continuous(noise.variance))
 
 
