@@ -148,11 +148,7 @@ class PCA(Learner[Components]):
             noise *= float(first / second) ** power * _growth(hands, power, many)
             norms = _affordable(lengths, counts, many, noise) or norms
         row = side_by_side([_nearer(*each) for each in zip(hands, points, norms, strict=True)])
-        moments = _moments(row)
-        if default:
-            squares = reduce(operator.add, [squared_length(*of) for of in wide])
-            moments.append(total(squares, weight=LENGTH_WEIGHT))
-        answers = yield Round(moments, second)
+        answers = yield Round(_moments(row, wide if default else []), second)
         return _top(self.components, schema, hands, centre, answers)
 
     def most_numbers(self, schema: Schema) -> int:
@@ -202,8 +198,16 @@ def _centred(hand: tuple[str, ...], centre: Sequence[float], names: tuple[str, .
     return features(*hand) - vector(*(centre[names.index(name)] for name in hand))
 
 
-def _moments(row: Node) -> list[Query]:
-    return [total(gram(row)), count(weight=COUNT_WEIGHT)]
+def _moments(row: Node, parts: Sequence[tuple[Node, int]] = ()) -> list[Query]:
+    """The sums of products of a row, and how long rows are if the learner decided how long they may be.
+
+    Args:
+        row: the row, which may be shortened.
+        parts: each hand's part of it as it is, and how many columns that has; none if nobody needs to know.
+    """
+    moments = [total(gram(row)), count(weight=COUNT_WEIGHT)]
+    squares = [squared_length(*part) for part in parts]
+    return [*moments, total(reduce(operator.add, squares), weight=LENGTH_WEIGHT)] if squares else moments
 
 
 def _mean(sums: Answer, rows: Answer) -> tuple[list[float], float]:
