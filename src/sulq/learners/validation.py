@@ -136,7 +136,7 @@ class Holdout(CrossValidate):
         share: the part of the budget to spend in all.
 
     >>> import sulq
-    >>> curator = sulq.randhie().curator(epsilon=1)
+    >>> curator = sulq.randhie().curator(epsilon=4)
     >>> evaluation = Holdout(sulq.ID3("bought_drugs", depth=1)).learn(curator)
     >>> evaluation.tested, 0.3 < evaluation.accuracy.value < 0.9
     ('on 1 of 5 folds, which was held out', True)
